@@ -1,5 +1,6 @@
 package io.lockkeeper.server.trace;
 
+import io.lockkeeper.server.core.api.AcquireCommand;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
@@ -13,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** The trace context in the metadata of requests and entries, under {@code traceparent}. */
 final class TraceContext {
 
-  private static final String KEY = "traceparent";
   private static final W3CTraceContextPropagator PROPAGATOR =
       W3CTraceContextPropagator.getInstance();
 
@@ -21,7 +21,9 @@ final class TraceContext {
       new TextMapGetter<>() {
         @Override
         public @Nullable String get(@Nullable Map<String, String> metadata, String key) {
-          return key.equals(KEY) ? Objects.requireNonNull(metadata).get(key) : null;
+          return key.equals(AcquireCommand.TRACEPARENT)
+              ? Objects.requireNonNull(metadata).get(key)
+              : null;
         }
       };
 
@@ -44,7 +46,7 @@ final class TraceContext {
         Context.root().with(Span.wrap(context)),
         named,
         (target, key, value) -> {
-          if (key.equals(KEY)) {
+          if (key.equals(AcquireCommand.TRACEPARENT)) {
             Objects.requireNonNull(target).put(key, value);
           }
         });

@@ -39,6 +39,9 @@ public record AcquireCommand(
     boolean unsearched,
     List<Long> heldTokens) {
 
+  /** The key of the W3C trace context in the metadata, if the client traces. */
+  public static final String TRACEPARENT = "traceparent";
+
   /**
    * One lock that is wanted.
    *

@@ -19,17 +19,15 @@ import java.util.regex.Pattern;
  */
 public final class TraceHeader {
 
-  private static final String NAME = "traceparent";
-
   private static final Metadata.Key<String> HEADER =
-      Metadata.Key.of(NAME, Metadata.ASCII_STRING_MARSHALLER);
+      Metadata.Key.of(AcquireCommand.TRACEPARENT, Metadata.ASCII_STRING_MARSHALLER);
 
   // Of calls that are sampled only.
   private static final Pattern SAMPLED =
       Pattern.compile("00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f][13579bdf]");
 
   private static final Context.Key<Optional<String>> CURRENT =
-      Context.keyWithDefault("traceparent", Optional.empty());
+      Context.keyWithDefault(AcquireCommand.TRACEPARENT, Optional.empty());
 
   private TraceHeader() {}
 
@@ -67,11 +65,11 @@ public final class TraceHeader {
   /** Returns a command with the trace context of the current call, if it names none itself. */
   public static AcquireCommand addTo(AcquireCommand command) {
     Optional<String> current = CURRENT.get();
-    if (current.isEmpty() || command.metadata().containsKey(NAME)) {
+    if (current.isEmpty() || command.metadata().containsKey(AcquireCommand.TRACEPARENT)) {
       return command;
     }
     Map<String, String> metadata = new HashMap<>(command.metadata());
-    metadata.put(NAME, current.get());
+    metadata.put(AcquireCommand.TRACEPARENT, current.get());
     return command.describedBy(metadata);
   }
 }
