@@ -30,7 +30,6 @@ final class Protection implements AutoCloseable {
 
   private final ServerConfig config;
   private final Optional<TlsFiles> tls;
-  private final Optional<Runnable> lookAtTls;
   private final Security security;
   private final ScheduledExecutorService timer =
       new SteadyTimer(
@@ -43,7 +42,6 @@ final class Protection implements AutoCloseable {
   private Protection(ServerConfig config, Optional<TlsFiles> tls, Security security) {
     this.config = config;
     this.tls = tls;
-    this.lookAtTls = tls.map(files -> new SpacedLook(files::poll));
     this.security = security;
   }
 
@@ -143,17 +141,17 @@ final class Protection implements AutoCloseable {
 
   /** Begins to look at the files, and adds what there is to measure. */
   void start(MeterRegistry registry) {
-    tls.ifPresent(files -> measure(files, registry));
+    tls.ifPresent(
+        files -> {
+          measure(files, registry);
+          var unused = Security.poll(files::poll, timer);
+        });
     Gauge.builder("lockkeeper.security.problems", this, of -> of.problems().size())
         .description("Files of the security that are wrong, or keys that cannot be fetched")
         .register(registry);
     FunctionCounter.builder("lockkeeper.audit.dropped", security, Security::auditDropped)
         .description("Entries of the audit that were lost")
         .register(registry);
-    lookAtTls.ifPresent(
-        look -> {
-          var unused = Security.poll(look, timer);
-        });
     security.start(timer);
   }
 
@@ -169,7 +167,7 @@ final class Protection implements AutoCloseable {
 
   /** A new content is taken when two looks in a row have found it. */
   private void look() {
-    lookAtTls.ifPresent(Runnable::run);
+    tls.ifPresent(TlsFiles::poll);
     security.look();
   }
 

@@ -77,7 +77,7 @@ public final class Security implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       throw new ConfigException(setting.flag() + ": " + e.getMessage());
     }
-    polls.add(new SpacedLook(file::poll));
+    polls.add(file::poll);
     problems.add(() -> file.lastError().map(error -> setting.key() + ": " + error));
     return file;
   }

@@ -19,11 +19,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each poll reads the whole file, through links: such files are small, and neither a time of
  * change nor a size shows every change. A new content is taken when two polls in a row have found
- * it, so that a file that is being written is never taken by half: whoever polls leaves some time
- * in between.
+ * it, with some time in between, so that a file that is being written is never taken by half.
  *
- * <p>For any thread; {@link #poll} is for a timer, every two seconds, and may be called at other
- * times, too.
+ * <p>For any thread; {@link #poll} is for one that may wait: a timer, every two seconds, or whoever
+ * wants the file read at once.
  */
 public final class ReloadedFile<T> {
 
@@ -34,6 +33,7 @@ public final class ReloadedFile<T> {
 
   private final Path file;
   private final Parser<T> parser;
+  private final SpacedLook spaced = new SpacedLook(this::look);
   private byte[] taken;
   private byte[] seen;
   private byte @Nullable [] refused;
@@ -81,8 +81,13 @@ public final class ReloadedFile<T> {
     return Optional.ofNullable(error);
   }
 
-  /** Looks whether the file has changed; returns whether a new value is in force. */
-  public synchronized boolean poll() {
+  /** Looks whether the file has changed, some time after the last look, whoever made that. */
+  public void poll() {
+    spaced.run();
+  }
+
+  /** Looks at once; returns whether a new value is in force. */
+  synchronized boolean look() {
     byte[] content;
     try {
       content = read();

@@ -66,8 +66,8 @@ class BearerTokensTest {
     Files.writeString(
         directory.resolve("tokens.yaml"),
         "tokens: [" + StaticTokens.make("ci", new SecureRandom()).line().substring(2) + "]");
-    file.poll();
-    file.poll();
+    file.look();
+    file.look();
 
     // Then
     assertThatThrownBy(() -> tokens.ofBearerToken(ci.token()))

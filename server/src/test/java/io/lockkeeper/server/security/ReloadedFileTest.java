@@ -60,16 +60,16 @@ class ReloadedFileTest {
     Files.writeString(file(), "2");
 
     // When
-    boolean first = reloaded.poll();
+    boolean first = reloaded.look();
     int between = reloaded.get();
-    boolean second = reloaded.poll();
+    boolean second = reloaded.look();
 
     // Then
     assertThat(first).isFalse();
     assertThat(between).isEqualTo(1);
     assertThat(second).isTrue();
     assertThat(reloaded.get()).isEqualTo(2);
-    assertThat(reloaded.poll()).isFalse();
+    assertThat(reloaded.look()).isFalse();
   }
 
   @Test
@@ -79,13 +79,13 @@ class ReloadedFileTest {
 
     // When
     Files.writeString(file(), "23");
-    reloaded.poll();
+    reloaded.look();
     Files.writeString(file(), "2345");
-    reloaded.poll();
+    reloaded.look();
 
     // Then
     assertThat(reloaded.get()).isEqualTo(1);
-    assertThat(reloaded.poll()).isTrue();
+    assertThat(reloaded.look()).isTrue();
     assertThat(reloaded.get()).isEqualTo(2345);
   }
 
@@ -98,8 +98,8 @@ class ReloadedFileTest {
     Files.setLastModifiedTime(file(), time);
 
     // When
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // Then
     assertThat(reloaded.get()).isEqualTo(2);
@@ -116,8 +116,8 @@ class ReloadedFileTest {
     // When
     Files.delete(file());
     Files.createSymbolicLink(file(), directory.resolve("b"));
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // Then
     assertThat(reloaded.get()).isEqualTo(2);
@@ -131,7 +131,7 @@ class ReloadedFileTest {
 
     // When
     for (int i = 0; i < 5; i++) {
-      reloaded.poll();
+      reloaded.look();
     }
 
     // Then
@@ -148,8 +148,8 @@ class ReloadedFileTest {
     // When
     for (String content : new String[] {"two", "three"}) {
       Files.writeString(file(), content);
-      reloaded.poll();
-      reloaded.poll();
+      reloaded.look();
+      reloaded.look();
     }
 
     // Then
@@ -161,13 +161,13 @@ class ReloadedFileTest {
     // Given
     ReloadedFile<Integer> reloaded = fileOf("1");
     Files.writeString(file(), "two");
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // When
     Files.writeString(file(), "1");
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // Then
     assertThat(reloaded.lastError()).isEmpty();
@@ -180,8 +180,8 @@ class ReloadedFileTest {
     Files.delete(file());
 
     // When
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // Then
     assertThat(reloaded.get()).isEqualTo(1);
@@ -204,8 +204,8 @@ class ReloadedFileTest {
     Files.writeString(file(), "22");
 
     // When
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // Then
     assertThat(reloaded.get()).isEqualTo(1);
@@ -250,8 +250,8 @@ class ReloadedFileTest {
 
     // When
     Files.writeString(file(), rule.formatted("b"));
-    reloaded.poll();
-    reloaded.poll();
+    reloaded.look();
+    reloaded.look();
 
     // Then
     assertThat(before).isFalse();

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.security.tls;
 
+import io.lockkeeper.server.security.SpacedLook;
 import java.io.IOException;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
@@ -18,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * The files of TLS as they are now. When they are replaced, {@link #poll} finds it: connections
  * that are made from then on use the new ones, those that are open stay as they are. All files are
  * taken together, or none: files that cannot be used, or do not fit each other, change nothing. New
- * ones are taken when two polls in a row have found the same, so that a file of authorities that is
- * being written is never taken by half.
+ * ones are taken when two polls in a row have found the same, with some time in between, so that a
+ * file of authorities that is being written is never taken by half.
  *
  * <p>For any thread.
  */
@@ -30,6 +31,7 @@ public final class TlsFiles {
 
   private final TlsPaths paths;
   private final Clock clock;
+  private final SpacedLook spaced = new SpacedLook(this::look);
   private final X509ExtendedKeyManager keys = new CurrentKeys(this);
   private final X509ExtendedTrustManager callers;
   private final X509ExtendedTrustManager servers;
@@ -156,10 +158,16 @@ public final class TlsFiles {
 
   /**
    * Takes the files again if they have changed, and once a day warns of what expires soon. Reads
-   * them all, so not for a thread that must not wait. Called every two seconds.
+   * them all, some time after the last poll, whoever made that: not for a thread that must not
+   * wait. Called every two seconds.
    */
-  public synchronized void poll() {
-    Found found = look();
+  public void poll() {
+    spaced.run();
+  }
+
+  /** Polls at once. */
+  synchronized void look() {
+    Found found = read();
     // While files are replaced one by one, they are not whole, or do not fit each other.
     if (found.equals(seen)) {
       found.texts().ifPresentOrElse(this::take, () -> refuse(found.problem()));
@@ -170,7 +178,7 @@ public final class TlsFiles {
     warn();
   }
 
-  private Found look() {
+  private Found read() {
     try {
       return new Found(Optional.of(LoadedFiles.Texts.read(paths)), "");
     } catch (IOException e) {

@@ -103,9 +103,9 @@ class TlsFilesTest {
   }
 
   /** Files that have changed are taken at the second look. */
-  private static void poll(TlsFiles files) {
-    files.poll();
-    files.poll();
+  private static void lookTwice(TlsFiles files) {
+    files.look();
+    files.look();
   }
 
   private static void replace(Path file, Path by) throws IOException {
@@ -307,10 +307,10 @@ class TlsFilesTest {
     TlsFiles files = open(own);
     // When
     replace(own.certificate(), next.certificate());
-    files.poll();
+    files.look();
     X509Certificate between = shown(files);
     replace(own.key(), next.key());
-    poll(files);
+    lookTwice(files);
     // Then
     assertThat(between).isEqualTo(own.parsed());
     assertThat(shown(files)).isEqualTo(next.parsed());
@@ -329,14 +329,32 @@ class TlsFilesTest {
     String whole = Files.readString(both);
     // When: for a moment the second one is missing
     replace(both, ca.authority);
-    files.poll();
+    files.look();
     boolean between = files.isClient(List.of(client.parsed()));
     Files.writeString(both, whole);
-    files.poll();
+    files.look();
     boolean after = files.isClient(List.of(client.parsed()));
     // Then
     assertThat(between).isTrue();
     assertThat(after).isTrue();
+  }
+
+  @Test
+  void replacedFilesAreTakenByTwoPollsThatAreApart() throws Exception {
+    // Given
+    Certificates ca = authority("ca");
+    Signed own = ca.sign("own");
+    Signed next = ca.sign("next");
+    TlsFiles files = open(own);
+    long from = System.nanoTime();
+    replace(own.certificate(), next.certificate());
+    replace(own.key(), next.key());
+    // When
+    files.poll();
+    files.poll();
+    // Then
+    assertThat(shown(files)).isEqualTo(next.parsed());
+    assertThat(System.nanoTime() - from).isGreaterThanOrEqualTo(Duration.ofMillis(200).toNanos());
   }
 
   @Test
@@ -351,7 +369,7 @@ class TlsFilesTest {
     // When
     replace(own.certificate(), next.certificate());
     replace(own.key(), next.key());
-    poll(files);
+    lookTwice(files);
     // Then
     assertThat(files.keys().getCertificateChain(chosen)[0]).isEqualTo(own.parsed());
     assertThat(files.keys().getPrivateKey(chosen)).isEqualTo(key).isNotNull();
@@ -375,11 +393,11 @@ class TlsFilesTest {
     // When
     for (String broken : List.of("broken", "broken in another way")) {
       Files.writeString(own.certificate(), broken);
-      poll(files);
-      files.poll();
+      lookTwice(files);
+      files.look();
     }
     Files.delete(own.certificate());
-    poll(files);
+    lookTwice(files);
     // Then
     assertThat(shown(files)).isEqualTo(own.parsed());
     assertThat(told(Level.ERROR))
@@ -391,7 +409,7 @@ class TlsFilesTest {
     assertThat(files.lastError()).isPresent();
     // When
     Files.writeString(own.certificate(), good);
-    poll(files);
+    lookTwice(files);
     // Then
     assertThat(told(Level.ERROR)).hasSize(3);
     assertThat(files.lastError()).isEmpty();
@@ -406,11 +424,11 @@ class TlsFilesTest {
     TlsFiles files = open(own);
     replace(own.certificate(), later.certificate());
     replace(own.key(), later.key());
-    poll(files);
+    lookTwice(files);
     X509Certificate before = shown(files);
     // When
     clock.now = start.plus(HOUR.multipliedBy(2));
-    files.poll();
+    files.look();
     // Then
     assertThat(before).isEqualTo(own.parsed());
     assertThat(shown(files)).isEqualTo(later.parsed());
@@ -428,13 +446,13 @@ class TlsFilesTest {
                         start.minus(DAY.multipliedBy(30)), start.plus(DAY.multipliedBy(3))));
     // When
     TlsFiles files = open(own);
-    files.poll();
+    files.look();
     clock.now = start.plus(DAY.minus(HOUR));
-    files.poll();
+    files.look();
     int first = told(Level.WARN).size();
     clock.now = start.plus(DAY);
-    files.poll();
-    files.poll();
+    files.look();
+    files.look();
     // Then
     assertThat(first).isEqualTo(1);
     assertThat(told(Level.WARN)).hasSize(2);

@@ -1,4 +1,4 @@
-package io.lockkeeper.server.app;
+package io.lockkeeper.server.security;
 
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
  * being written is not taken by half, a look that comes too soon after the last one waits, whoever
  * made that: the timer, or somebody who wants the file read at once. For any thread that may wait.
  */
-final class SpacedLook implements Runnable {
+public final class SpacedLook implements Runnable {
 
   static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -19,7 +19,8 @@ final class SpacedLook implements Runnable {
   private final LongConsumer waiting;
   private long lookedAtNanos;
 
-  SpacedLook(Runnable look) {
+  /** Makes one that has not looked yet. */
+  public SpacedLook(Runnable look) {
     this(look, System::nanoTime, LockSupport::parkNanos);
   }
 

@@ -1,4 +1,4 @@
-package io.lockkeeper.server.app;
+package io.lockkeeper.server.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
