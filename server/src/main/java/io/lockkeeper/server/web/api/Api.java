@@ -17,8 +17,6 @@ public final class Api {
 
   private static final String DESCRIPTION = Routes.BASE + "openapi.json";
 
-  private static final int TOO_MANY_REQUESTS = 429;
-
   private final ApiChannels channels;
   private final String version;
   private final WebRefusals refusals;
@@ -64,10 +62,10 @@ public final class Api {
     }
     try {
       Message message = RequestParser.read(route.get(), request);
-      Optional<Page> noPlace =
-          route.get().streams() ? request.streamPlace().get() : Optional.empty();
-      if (noPlace.isPresent()) {
-        return now(refusal(noPlace.get()));
+      Optional<Page> refusal =
+          route.get().streams() ? request.streamPlace().get().map(Api::refusal) : Optional.empty();
+      if (refusal.isPresent()) {
+        return now(refusal.get());
       }
       return ApiCall.start(route.get(), message, channels.as(caller), request.thread());
     } catch (RequestParser.UnreadableException e) {
@@ -75,12 +73,13 @@ public final class Api {
     }
   }
 
-  private static Page refusal(Page noPlace) {
-    Status.Code code =
-        noPlace.status() == TOO_MANY_REQUESTS
-            ? Status.Code.RESOURCE_EXHAUSTED
-            : Status.Code.UNIMPLEMENTED;
-    return Errors.page(noPlace.status(), code, noPlace.body());
+  private static Page refusal(Request.StreamRefusal why) {
+    return switch (why) {
+      case OLD_PROTOCOL -> Errors.page(505, Status.Code.UNIMPLEMENTED, "a stream needs HTTP/1.1");
+      case NO_PLACE ->
+          Errors.page(
+              429, Status.Code.RESOURCE_EXHAUSTED, "the server has as many streams as it may have");
+    };
   }
 
   /** Made when it is first asked for: that takes a tenth of a second. */

@@ -376,14 +376,13 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   }
 
   /** Before anything is asked for: what a stream gets may not be gone again at once. */
-  private Optional<Page> streamRefusal(ChannelHandlerContext context, HttpRequest asked) {
+  private Optional<Request.StreamRefusal> streamRefusal(
+      ChannelHandlerContext context, HttpRequest asked) {
     if (!asked.protocolVersion().equals(HttpVersion.HTTP_1_1)) {
-      return Optional.of(Page.text(505, "a stream needs HTTP/1.1"));
+      return Optional.of(Request.StreamRefusal.OLD_PROTOCOL);
     }
     hasPlace = hasPlace || connections.stream(context.channel());
-    return hasPlace
-        ? Optional.empty()
-        : Optional.of(Page.text(429, "the server has as many streams as it may have"));
+    return hasPlace ? Optional.empty() : Optional.of(Request.StreamRefusal.NO_PLACE);
   }
 
   private void tell(ChannelHandlerContext context, EventStream events) {

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * @param body the body; empty unless the method is {@code POST}
  * @param visitor who asks
  * @param thread the connection's thread
- * @param streamPlace takes the place that a stream needs; returns the refusal if there is none
+ * @param streamPlace takes the place that a stream needs; returns why there is none, if so
  */
 public record Request(
     String method,
@@ -25,7 +25,15 @@ public record Request(
     String body,
     Visitor visitor,
     ScheduledExecutorService thread,
-    Supplier<Optional<Page>> streamPlace) {
+    Supplier<Optional<StreamRefusal>> streamPlace) {
+
+  /** Why a request gets no stream. */
+  public enum StreamRefusal {
+    /** Before HTTP/1.1 an answer whose length is not known has no end that can be told. */
+    OLD_PROTOCOL,
+    /** The server has as many streams as it may have. */
+    NO_PLACE
+  }
 
   /** Returns a header. */
   public Optional<String> header(CharSequence name) {
