@@ -8,9 +8,9 @@ import io.lockkeeper.server.security.UnauthenticatedException;
 import io.lockkeeper.server.web.api.Api;
 import io.lockkeeper.server.web.api.ApiChannels;
 import io.lockkeeper.server.web.api.Challenge;
-import io.lockkeeper.server.web.http.Answer;
 import io.lockkeeper.server.web.http.Page;
 import io.lockkeeper.server.web.http.Request;
+import io.lockkeeper.server.web.http.Response;
 import io.lockkeeper.server.web.http.Site;
 import io.lockkeeper.server.web.http.Visitor;
 import io.lockkeeper.server.web.http.WebRefusals;
@@ -155,8 +155,8 @@ final class Pages {
    *
    * @param guarded answers what names locks
    */
-  private CompletableFuture<Answer> at(
-      Request request, Supplier<CompletableFuture<Answer>> guarded) {
+  private CompletableFuture<Response> at(
+      Request request, Supplier<CompletableFuture<Response>> guarded) {
     if (Api.serves(request.path())) {
       return guarded.get();
     }
@@ -171,7 +171,7 @@ final class Pages {
     };
   }
 
-  private static CompletableFuture<Answer> now(Page page) {
+  private static CompletableFuture<Response> now(Page page) {
     return CompletableFuture.completedFuture(page);
   }
 

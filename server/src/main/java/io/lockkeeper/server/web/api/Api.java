@@ -2,9 +2,9 @@ package io.lockkeeper.server.web.api;
 
 import com.google.protobuf.Message;
 import io.grpc.Status;
-import io.lockkeeper.server.web.http.Answer;
 import io.lockkeeper.server.web.http.Page;
 import io.lockkeeper.server.web.http.Request;
+import io.lockkeeper.server.web.http.Response;
 import io.lockkeeper.server.web.http.WebRefusals;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +41,7 @@ public final class Api {
   }
 
   /** Answers a request of a caller. */
-  public CompletableFuture<Answer> answer(Request request, ApiChannels.Caller caller) {
+  public CompletableFuture<Response> answer(Request request, ApiChannels.Caller caller) {
     if (!request.isRead() && isFromElsewhere(request)) {
       refusals.count(WebRefusals.Limit.HTTP_ORIGIN);
       return now(
@@ -116,7 +116,7 @@ public final class Api {
         "nothing of the API is at " + request.path() + "; see " + DESCRIPTION);
   }
 
-  private static CompletableFuture<Answer> now(Page page) {
+  private static CompletableFuture<Response> now(Page page) {
     return CompletableFuture.completedFuture(page);
   }
 }

@@ -9,9 +9,9 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.lockkeeper.server.web.http.Answer;
 import io.lockkeeper.server.web.http.EventStream;
 import io.lockkeeper.server.web.http.Page;
+import io.lockkeeper.server.web.http.Response;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.ArrayDeque;
 import java.util.Optional;
@@ -52,7 +52,7 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
   private final boolean streams;
   private final boolean asEvents;
   private final String contentType;
-  private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+  private final CompletableFuture<Response> answer = new CompletableFuture<>();
   private final Queue<Message> waiting = new ArrayDeque<>();
   private Optional<EventStream.Sink> sink = Optional.empty();
   private Optional<String> end = Optional.empty();
@@ -91,7 +91,7 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
    *
    * @return the answer; cancelling it cancels the call
    */
-  static CompletableFuture<Answer> start(
+  static CompletableFuture<Response> start(
       Route route, Message request, Channel channel, ScheduledExecutorService thread) {
     ApiCall started = new ApiCall(route, channel, thread);
     started.call.start(started, new Metadata());

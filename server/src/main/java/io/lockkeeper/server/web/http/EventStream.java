@@ -8,7 +8,7 @@ package io.lockkeeper.server.web.http;
  *     the stream lives; empty: nothing
  * @param source what tells
  */
-public record EventStream(String contentType, String heartbeat, Source source) implements Answer {
+public record EventStream(String contentType, String heartbeat, Source source) implements Response {
 
   /** Where the pieces come from. All methods are called on the connection's thread. */
   public interface Source {

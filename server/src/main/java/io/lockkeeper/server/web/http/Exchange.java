@@ -73,7 +73,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private final ByteArrayOutputStream body = new ByteArrayOutputStream(0);
   private @Nullable Future<?> limit;
   private @Nullable HttpRequest request;
-  private @Nullable CompletableFuture<Answer> answer;
+  private @Nullable CompletableFuture<Response> answer;
   private @Nullable StreamAnswer stream;
   private int answers;
   private boolean idle;
@@ -240,7 +240,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     limit(context, ANSWER_LIMIT_SECONDS);
     boolean more = ++answers < MAX_REQUESTS;
     try {
-      CompletableFuture<Answer> coming = site.at(request(context, asked));
+      CompletableFuture<Response> coming = site.at(request(context, asked));
       answer = coming;
       if (!coming.isDone()) {
         readOn(
@@ -276,7 +276,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         () -> streamRefusal(context, asked));
   }
 
-  private static Answer failed(Throwable cause) {
+  private static Response failed(Throwable cause) {
     Throwable root =
         cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
     if (!(root instanceof CancellationException)) {
@@ -291,7 +291,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     return null;
   }
 
-  private void give(ChannelHandlerContext context, HttpRequest asked, Answer come, boolean more) {
+  private void give(ChannelHandlerContext context, HttpRequest asked, Response come, boolean more) {
     answer = null;
     if (come instanceof EventStream events && early) {
       events.source().onGone();

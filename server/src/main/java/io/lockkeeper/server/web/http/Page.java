@@ -12,7 +12,7 @@ import java.util.Map;
  * @param headers headers besides those that every page has, or instead of them
  */
 public record Page(int status, String contentType, String body, Map<String, String> headers)
-    implements Answer {
+    implements Response {
 
   /** Copies the headers. */
   public Page {

@@ -9,5 +9,5 @@ public interface Site {
    * Returns the answer, which may come later. Cancelled if the visitor goes before it has come; an
    * answer that comes all the same is dropped.
    */
-  CompletableFuture<Answer> at(Request request);
+  CompletableFuture<Response> at(Request request);
 }

@@ -1,4 +1,4 @@
 package io.lockkeeper.server.web.http;
 
 /** What a request is answered with. */
-public sealed interface Answer permits Page, EventStream {}
+public sealed interface Response permits Page, EventStream {}
