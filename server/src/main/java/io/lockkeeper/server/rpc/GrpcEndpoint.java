@@ -43,7 +43,7 @@ public final class GrpcEndpoint {
   private final ConnectionGate gate;
   private final ConnectionAge age;
   private final GrpcServices services;
-  private final Visitors visitors;
+  private final InProcessEndpoint inProcess;
   private volatile Optional<Server> server = Optional.empty();
 
   /** Prepares an endpoint of {@code coordinator} that is open to all; nothing listens yet. */
@@ -69,7 +69,7 @@ public final class GrpcEndpoint {
             age,
             rules,
             safeguards);
-    this.visitors = new Visitors(services, settings.coordinatorId(), age);
+    this.inProcess = new InProcessEndpoint(services, settings.coordinatorId(), age);
   }
 
   /**
@@ -82,7 +82,7 @@ public final class GrpcEndpoint {
    */
   public Channel visitor(
       InetSocketAddress address, Optional<Identity> certified, Optional<String> token) {
-    return visitors.channel(address, certified, token);
+    return inProcess.channel(address, certified, token);
   }
 
   /** Prepares TLS when the endpoint starts, where an error has somewhere to go. */
@@ -120,7 +120,7 @@ public final class GrpcEndpoint {
       }
       Server started = services.addTo(limited(builder)).build().start();
       server = Optional.of(started);
-      visitors.start();
+      inProcess.start();
       services.start();
       LOG.atInfo()
           .addKeyValue("address", settings.host() + ":" + started.getPort())
@@ -128,7 +128,7 @@ public final class GrpcEndpoint {
           .log("gRPC endpoint listens");
     } catch (IOException | IllegalArgumentException e) {
       server.ifPresent(Server::shutdownNow);
-      visitors.stop();
+      inProcess.stop();
       services.stopThreads();
       transport.close();
       throw new IOException(
@@ -199,7 +199,7 @@ public final class GrpcEndpoint {
   public void stop(Duration grace) {
     services.goAway(reason());
     server.ifPresent(running -> shutDown(running, grace));
-    visitors.stop();
+    inProcess.stop();
     services.stopThreads();
     transport.close();
   }

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * services a visitor's call comes from his address, and his certificate counts as if gRPC had seen
  * it. Started once and stopped once.
  */
-final class Visitors {
+final class InProcessEndpoint {
 
   private static final Metadata.Key<String> NUMBER =
       Metadata.Key.of("lockkeeper-visitor", Metadata.ASCII_STRING_MARSHALLER);
@@ -56,7 +56,7 @@ final class Visitors {
    * @param name a name that no other server of the process has
    * @param age when streams leave: over HTTP each has a connection of its own
    */
-  Visitors(GrpcServices services, String name, ConnectionAge age) {
+  InProcessEndpoint(GrpcServices services, String name, ConnectionAge age) {
     this.age = age;
     InProcessServerBuilder builder = InProcessServerBuilder.forName(name);
     var unused = services.addTo(builder);

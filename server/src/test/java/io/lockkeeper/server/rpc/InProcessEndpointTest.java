@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Who comes over HTTP is known, and limited, as if he called over gRPC. */
-class VisitorsTest {
+class InProcessEndpointTest {
 
   private static final InetSocketAddress HERE = new InetSocketAddress("127.0.0.9", 4711);
   private static final Identity SHOP = Identity.of("dns:shop");
@@ -39,15 +39,15 @@ class VisitorsTest {
   @AutoClose private final SecuredServer secured = new SecuredServer(rights);
 
   @AutoClose("stop")
-  private final Visitors visitors =
-      new Visitors(
+  private final InProcessEndpoint endpoint =
+      new InProcessEndpoint(
           secured.server.services,
-          "visitors-test",
+          "in-process-test",
           new ConnectionAge(Optional.empty(), new SplittableRandom(1)));
 
   @BeforeEach
   void start() throws IOException {
-    visitors.start();
+    endpoint.start();
   }
 
   @AfterEach
@@ -66,7 +66,7 @@ class VisitorsTest {
   @Test
   void visitorWithACertificateMayDoWhatItsNameMay() {
     // Given
-    Channel channel = visitors.channel(HERE, Optional.of(SHOP), Optional.empty());
+    Channel channel = endpoint.channel(HERE, Optional.of(SHOP), Optional.empty());
     // When
     String read = locks(channel).getLock(lock("shop/1")).getLock().getName();
     // Then
@@ -81,7 +81,7 @@ class VisitorsTest {
   @Test
   void tokenCountsBeforeTheCertificateAndIsAuditedWithTheAddress() {
     // Given
-    Channel channel = visitors.channel(HERE, Optional.of(SHOP), Optional.of("t-root"));
+    Channel channel = endpoint.channel(HERE, Optional.of(SHOP), Optional.of("t-root"));
     // When
     var unused =
         AdminServiceGrpc.newBlockingStub(channel)
@@ -96,8 +96,8 @@ class VisitorsTest {
   @Test
   void visitorOfWhomNobodyKnowsWhoHeIsIsNotLetIn() {
     // Given
-    Channel stranger = visitors.channel(HERE, Optional.empty(), Optional.empty());
-    Channel liar = visitors.channel(HERE, Optional.of(SHOP), Optional.of("made-up"));
+    Channel stranger = endpoint.channel(HERE, Optional.empty(), Optional.empty());
+    Channel liar = endpoint.channel(HERE, Optional.of(SHOP), Optional.of("made-up"));
     // Then
     assertThatThrownBy(() -> locks(stranger).getLock(lock("shop/1")))
         .hasMessageContaining("UNAUTHENTICATED");
@@ -108,7 +108,7 @@ class VisitorsTest {
   @Test
   void visitorWhoHangsUpMayHaveCrashed() {
     // Given
-    Channel channel = visitors.channel(HERE, Optional.of(SHOP), Optional.empty());
+    Channel channel = endpoint.channel(HERE, Optional.of(SHOP), Optional.empty());
     AcquireRequest request =
         AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName("shop/1")).build();
     Received<AcquireRequest, AcquireResponse> first = Received.all();
