@@ -7,6 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
@@ -57,8 +58,14 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   /** Longer than the coordinator takes at most to say that ZooKeeper does not answer. */
   static final long ANSWER_LIMIT_SECONDS = 20;
 
+  /** How long a visitor may go on with a request that is refused before it is whole. */
+  static final long REST_SECONDS = 2;
+
   static final int MAX_REQUESTS = 100;
   static final int MAX_BODY = 64 * 1024;
+
+  /** How much is read of a request that is refused. */
+  static final int MAX_DROPPED = 16 * MAX_BODY;
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
   private static final DateTimeFormatter DATE =
@@ -79,6 +86,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private boolean idle;
   private boolean reading;
   private boolean early;
+  private boolean dropping;
+  private long dropped;
   private boolean hasPlace;
 
   Exchange(Site site, Connections connections, WebRefusals refusals) {
@@ -140,7 +149,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   }
 
   private void tooLate(ChannelHandlerContext context) {
-    if (!idle) {
+    if (!idle && !dropping) {
       refusals.count(WebRefusals.Limit.HTTP_TIME);
     }
     var unused = context.close();
@@ -149,6 +158,10 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   @Override
   protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
     reading = false;
+    if (dropping) {
+      drop(context, part);
+      return;
+    }
     if (stream != null) {
       // Who has more to say is not read on, and then nobody would see him go.
       var unused = context.close();
@@ -171,6 +184,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     if (refusal.isPresent()) {
       request = null;
       refusals.count(WebRefusals.Limit.HTTP_REQUEST);
+      dropTheRest(context);
       send(context, current, refusal.get(), false);
       return;
     }
@@ -185,6 +199,24 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
       if (part instanceof HttpRequest && HttpUtil.is100ContinueExpected(current)) {
         var unused = context.writeAndFlush(response(HttpResponseStatus.CONTINUE, ""));
       }
+      readOn(context);
+    }
+  }
+
+  /**
+   * A connection that is closed before all that has come is read is reset, and our answer is lost.
+   */
+  private void dropTheRest(ChannelHandlerContext context) {
+    dropping = true;
+    limit(context, REST_SECONDS);
+    readOn(context);
+  }
+
+  private void drop(ChannelHandlerContext context, HttpObject part) {
+    dropped += part instanceof HttpContent content ? content.content().readableBytes() : 0;
+    if (dropped > MAX_DROPPED) {
+      var unused = context.close();
+    } else {
       readOn(context);
     }
   }
@@ -346,6 +378,8 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
                         idle = true;
                         connections.answered(context.channel());
                         awaitRequest(context);
+                      } else if (dropping && context.channel() instanceof DuplexChannel channel) {
+                        var unusedToo = channel.shutdownOutput();
                       } else {
                         var unusedToo = context.close();
                       }

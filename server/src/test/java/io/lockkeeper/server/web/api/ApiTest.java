@@ -13,6 +13,7 @@ import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.testing.FakeCoordinator;
 import io.lockkeeper.server.web.HttpEndpoint;
 import io.lockkeeper.server.web.HttpSettings;
+import io.lockkeeper.server.web.http.HttpListener;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GetLockRequest;
@@ -32,6 +33,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -347,6 +349,23 @@ class ApiTest {
   }
 
   @Test
+  void streamBeyondThoseThatOneAddressMayHaveIsRefused() throws Exception {
+    // Given
+    for (int i = 0; i < HttpListener.MAX_OF_ADDRESS / 2; i++) {
+      var unused = client.sendAsync(request("/v1/watch").build(), BodyHandlers.ofLines());
+      var unusedToo = next(services.watches);
+    }
+    // When
+    HttpResponse<String> refused = get("/v1/watch");
+    // Then
+    assertThat(refused.statusCode()).isEqualTo(429);
+    assertThat(refused.body().trim())
+        .isEqualTo(
+            "{\"code\":\"RESOURCE_EXHAUSTED\",\"message\":\"the server has as many streams as it may have\"}");
+    assertThat(services.watches).isEmpty();
+  }
+
+  @Test
   void placeOfAStreamIsGivenBackWhenItIsRefused() throws Exception {
     // When: many more than one address may have at once
     for (int i = 0; i < 200; i++) {
@@ -452,6 +471,29 @@ class ApiTest {
     // Then
     assertThat(tooLong.statusCode()).isEqualTo(413);
     assertThat(chunked.statusCode()).isEqualTo(411);
+  }
+
+  @Test
+  void visitorWhoseBodyIsRefusedBeforeItIsWholeHearsOfIt() throws Exception {
+    // Given
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      visitor.setSoTimeout(20_000);
+      OutputStream out = visitor.getOutputStream();
+      String head =
+          "POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n";
+      // When
+      out.write(head.getBytes(StandardCharsets.US_ASCII));
+      InputStream in = visitor.getInputStream();
+      int first = in.read();
+      for (int piece = 0; piece < 9; piece++) {
+        out.write(new byte[100_000]);
+      }
+      visitor.shutdownOutput();
+      // Then
+      assertThat((char) first + new String(in.readAllBytes(), StandardCharsets.US_ASCII))
+          .startsWith("HTTP/1.1 413 ")
+          .endsWith("the body has more than 65536 bytes\n");
+    }
   }
 
   @Test
