@@ -40,6 +40,17 @@ class TelemetryTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);
 
+  private final InMemorySpanExporter spans = InMemorySpanExporter.create();
+
+  @AutoClose
+  private final OpenTelemetrySdk telemetry =
+      OpenTelemetrySdk.builder()
+          .setTracerProvider(
+              SdkTracerProvider.builder()
+                  .addSpanProcessor(SimpleSpanProcessor.create(spans))
+                  .build())
+          .build();
+
   @AutoClose private final GrantingServer server = new GrantingServer();
 
   TelemetryTest() throws IOException {}
@@ -79,11 +90,6 @@ class TelemetryTest {
 
   @Test
   void requestTakesTheTraceContextOfItsWaitAlong() throws InterruptedException {
-    // Given
-    InMemorySpanExporter spans = InMemorySpanExporter.create();
-    SdkTracerProvider tracers =
-        SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
-    OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder().setTracerProvider(tracers).build();
     // When
     try (LockkeeperClient client =
         server.clientBuilder().observer(OpenTelemetryObserver.of(telemetry)).build()) {
@@ -110,11 +116,7 @@ class TelemetryTest {
   @Test
   void waitsAndHoldsAreSpansOfTheCaller() throws InterruptedException {
     // Given
-    InMemorySpanExporter spans = InMemorySpanExporter.create();
-    SdkTracerProvider tracers =
-        SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
-    OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder().setTracerProvider(tracers).build();
-    Span caller = tracers.get("test").spanBuilder("caller").startSpan();
+    Span caller = telemetry.getTracer("test").spanBuilder("caller").startSpan();
     // When
     try (LockkeeperClient client =
             server.clientBuilder().observer(OpenTelemetryObserver.of(telemetry)).build();
@@ -150,7 +152,6 @@ class TelemetryTest {
               assertThat(span.getStatus().getStatusCode()).isEqualTo(StatusCode.UNSET);
               assertThat(attribute(span, "lockkeeper.outcome")).isEqualTo("timed_out");
             });
-    tracers.close();
   }
 
   private static String attribute(SpanData span, String key) {

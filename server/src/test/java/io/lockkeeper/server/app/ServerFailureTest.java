@@ -18,9 +18,9 @@ import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.Kind;
-import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.Mode;
 import io.lockkeeper.server.core.lock.Occupancy;
+import io.lockkeeper.server.core.simulation.Wish;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
@@ -130,18 +130,7 @@ class ServerFailureTest {
   }
 
   private static AcquireCommand faulty() {
-    return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(new LockName("faulty"), new FaultyMode())),
-        Optional.empty(),
-        "",
-        "a",
-        Optional.empty(),
-        "tester",
-        Map.of(),
-        Optional.empty(),
-        Optional.empty(),
-        Duration.ZERO,
-        false);
+    return Wish.named("a").lock("faulty", new FaultyMode()).command(Optional.empty());
   }
 
   private static ServerConfig config(String zookeeper) {

@@ -21,11 +21,10 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -118,18 +117,7 @@ class FailStopTest {
   }
 
   private static AcquireCommand want(LockName lock, Optional<LeaseId> lease, String requestId) {
-    return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(lock, MutexKind.EXCLUSIVE)),
-        lease,
-        "",
-        requestId,
-        Optional.empty(),
-        "tester",
-        Map.of(),
-        Optional.empty(),
-        Optional.empty(),
-        Duration.ZERO,
-        false);
+    return Wish.named(requestId).exclusive(lock.value()).command(lease);
   }
 
   private static <T> T get(CompletableFuture<T> future) throws Exception {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.PastHold;
-import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
@@ -12,8 +11,7 @@ import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.ReadWriteKind;
-import java.time.Duration;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,18 +45,7 @@ class HoldHistoryTest {
       LockName lock, HoldEnd end, Optional<Occurrence.EndedHold> ended) {
     return new Occurrence(
         new UUID(1, 2),
-        new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(lock, ReadWriteKind.WRITE)),
-            Optional.empty(),
-            "owner",
-            "r-1",
-            Optional.empty(),
-            "",
-            Map.of(),
-            Optional.empty(),
-            Optional.empty(),
-            Duration.ZERO,
-            false),
+        Wish.named("r-1").write(lock.value()).by("owner").command(Optional.empty()),
         new Notice.Released(),
         end,
         OptionalLong.empty(),

@@ -14,7 +14,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import io.lockkeeper.server.core.state.AccountsCheck;
 import java.time.Duration;
 import java.util.List;
@@ -61,19 +61,13 @@ class AccountsTest {
   }
 
   private Asked acquire(Caller by, LeaseId lease, String name, Map<String, String> metadata) {
+    // Without a holder of its own: whom the lease names counts.
     AcquireCommand command =
-        new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(new LockName(name), MutexKind.EXCLUSIVE)),
-            Optional.of(lease),
-            "",
-            name,
-            Optional.empty(),
-            "",
-            metadata,
-            Optional.empty(),
-            Optional.empty(),
-            Duration.ZERO,
-            false);
+        Wish.named(name)
+            .exclusive(name)
+            .command(Optional.of(lease))
+            .withoutDescription()
+            .describedBy(metadata);
     UUID id = new UUID(lease.high(), ++numbers);
     StreamId stream = bench.stream();
     bench.on(new ClientRequest(by, new ClientEvent.Acquire(stream, id, lease, command, false)));

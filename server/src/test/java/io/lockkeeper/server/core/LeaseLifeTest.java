@@ -17,8 +17,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import io.lockkeeper.server.core.state.Lease;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -406,18 +405,10 @@ class LeaseLifeTest {
   void placesThatAreToldAgainLeaveOutWhatTheHolderSaysOfItself() {
     // Given
     AcquireCommand talkative =
-        new AcquireCommand(
-            List.of(new AcquireCommand.WantedLock(new LockName("a"), MutexKind.EXCLUSIVE)),
-            Optional.empty(),
-            "",
-            "held",
-            Optional.empty(),
-            "tester",
-            Map.of("purpose", "x".repeat(4_000)),
-            Optional.empty(),
-            Optional.empty(),
-            Duration.ZERO,
-            false);
+        Wish.named("held")
+            .exclusive("a")
+            .saying(Map.of("purpose", "x".repeat(4_000)))
+            .command(Optional.empty());
     bench.create(bench.acquire(new LeaseId(5, 6), talkative, bench.stream()));
     LeaseId lease = bench.lease();
     Asked waiting = bench.acquireInSession(bench.attach(lease), lease, "w", "a");

@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.core.simulation.Wish;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
@@ -22,7 +23,6 @@ import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,18 +47,7 @@ class TracesTest {
       new Traces(SimpleSpanProcessor.create(exporter), Attributes.empty());
 
   private static AcquireCommand wanting(Map<String, String> metadata) {
-    return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(LOCK, MutexKind.EXCLUSIVE)),
-        Optional.empty(),
-        "",
-        "request",
-        Optional.empty(),
-        "",
-        metadata,
-        Optional.empty(),
-        Optional.empty(),
-        Duration.ZERO,
-        false);
+    return Wish.named("request").exclusive(LOCK.value()).saying(metadata).command(Optional.empty());
   }
 
   private void happens(UUID id, Notice notice) {

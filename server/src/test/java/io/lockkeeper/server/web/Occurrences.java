@@ -5,11 +5,8 @@ import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.MutexKind;
-import java.time.Duration;
+import io.lockkeeper.server.core.simulation.Wish;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -22,18 +19,7 @@ final class Occurrences {
   private Occurrences() {}
 
   private static AcquireCommand wanting(String lock) {
-    return new AcquireCommand(
-        List.of(new AcquireCommand.WantedLock(new LockName(lock), MutexKind.EXCLUSIVE)),
-        Optional.empty(),
-        "",
-        "request",
-        Optional.empty(),
-        "",
-        Map.of(),
-        Optional.empty(),
-        Optional.empty(),
-        Duration.ZERO,
-        false);
+    return Wish.named("request").exclusive(lock).command(Optional.empty());
   }
 
   /** Returns something that nothing is measured of. */
