@@ -102,14 +102,17 @@ final class HoldUntilEnd implements Holding {
 
   @Override
   public void onReleased(LockHandle handle, boolean confirmed) {
-    JsonObject event = event("released");
-    event.addProperty("confirmed", confirmed);
-    print(
-        event,
-        words.released()
-            + " "
-            + Text.plain(handle.name())
-            + (confirmed ? "" : ", which no server has confirmed"));
+    for (LockGrant grant : handle.grants()) {
+      JsonObject event = event("released");
+      event.addProperty("lock", grant.name());
+      event.addProperty("confirmed", confirmed);
+      print(
+          event,
+          words.released()
+              + " "
+              + Text.plain(grant.name())
+              + (confirmed ? "" : ", which no server has confirmed"));
+    }
   }
 
   @Override
