@@ -7,10 +7,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * Plays scenarios, several at once, each with a client process and a limit of its own. A client
- * that fails is given one more chance: a machine may have been too busy for its short leases.
+ * that fails is given one more chance, beside no other: the machine may have been too busy for its
+ * short leases.
  */
 final class Judge implements AutoCloseable {
 
@@ -18,6 +22,10 @@ final class Judge implements AutoCloseable {
   private static final long LIMIT_SECONDS = 120;
 
   private final ExecutorService players;
+
+  /** Shared by first chances; a second one has it alone. */
+  private final ReadWriteLock stages = new ReentrantReadWriteLock(true);
+
   private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor();
 
   Judge(int atOnce) {
@@ -35,8 +43,8 @@ final class Judge implements AutoCloseable {
   Future<Verdict> begin(String command, Scenario scenario) {
     return players.submit(
         () -> {
-          Verdict first = play(command, scenario);
-          return first.passed() ? first : play(command, scenario);
+          Verdict first = play(command, scenario, stages.readLock());
+          return first.passed() ? first : play(command, scenario, stages.writeLock());
         });
   }
 
@@ -44,8 +52,8 @@ final class Judge implements AutoCloseable {
   Future<Verdict> beginOfMistake(String command, Scenario scenario) {
     return players.submit(
         () -> {
-          Verdict first = play(command, scenario);
-          return first.passed() ? play(command, scenario) : first;
+          Verdict first = play(command, scenario, stages.readLock());
+          return first.passed() ? play(command, scenario, stages.writeLock()) : first;
         });
   }
 
@@ -54,6 +62,15 @@ final class Judge implements AutoCloseable {
       return verdict.get();
     } catch (ExecutionException | InterruptedException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  private Verdict play(String command, Scenario scenario, Lock turn) {
+    turn.lock();
+    try {
+      return play(command, scenario);
+    } finally {
+      turn.unlock();
     }
   }
 
