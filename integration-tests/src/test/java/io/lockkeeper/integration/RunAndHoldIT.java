@@ -91,7 +91,9 @@ final class RunAndHoldIT {
   @Test
   void interruptOfTheWrapperAloneReachesTheCommand() throws IOException {
     // Given
-    start(counting("interrupted"));
+    List<String> command = counting("interrupted");
+    command.add(0, "setsid"); // whose terminal, if there is one, is not ours
+    start(command);
     awaitFile("ready");
     // When
     Signals.send(process.pid(), "INT");
@@ -242,6 +244,8 @@ final class RunAndHoldIT {
   }
 
   private void awaitOutput(String text) {
-    await(text).atMost(PATIENCE).until(() -> Files.readString(output).contains(text));
+    await(text)
+        .atMost(PATIENCE)
+        .until(() -> Files.exists(output) && Files.readString(output).contains(text));
   }
 }

@@ -98,7 +98,7 @@ final class LockSession implements LockListener {
       return holding.whileHeld(handle);
     } finally {
       // A loss was told when it happened.
-      boolean lost = handle.lost().toCompletableFuture().isDone();
+      boolean lost = !handle.isValid();
       boolean confirmed = release(handle);
       if (!lost) {
         holding.onReleased(handle, confirmed);

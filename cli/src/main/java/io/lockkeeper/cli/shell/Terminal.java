@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 public final class Terminal {
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+  private static final String DEVICE = "unix:rdev";
   private static final Pattern TERMINAL = Pattern.compile("/dev/(pts/\\d+|tty.*|console)");
   private static final Pattern SIZE = Pattern.compile("(\\d+) (\\d+)");
 
@@ -38,8 +39,10 @@ public final class Terminal {
   /** Returns whether standard input is {@code /dev/null}, as services have it. */
   public static boolean isStandardInputNull() {
     try {
-      return Files.isSameFile(Path.of("/dev/stdin"), Path.of("/dev/null"));
-    } catch (IOException e) {
+      // Not the same file: a private /dev has one of its own.
+      return Files.getAttribute(Path.of("/dev/stdin"), DEVICE)
+          .equals(Files.getAttribute(Path.of("/dev/null"), DEVICE));
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
       return false;
     }
   }

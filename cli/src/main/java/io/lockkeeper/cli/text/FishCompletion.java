@@ -74,9 +74,9 @@ public final class FishCompletion {
       text.append(name.startsWith("--") ? " -l " + name.substring(2) : " -s " + name.substring(1));
     }
     if (option.arity().max() > 0) {
-      boolean file = option.paramLabel().equals("FILE");
+      boolean file = option.paramLabel().matches("FILE.*|DIR");
       text.append(file ? " -r -F" : " -x"); // -r alone offers files, too
-      if (option.paramLabel().matches("\\w+(\\|\\w+)+")) {
+      if (!file && option.paramLabel().matches("\\w+(\\|\\w+)+")) {
         text.append(" -a ").append(quoted(option.paramLabel().replace('|', ' ')));
       }
     }

@@ -93,7 +93,7 @@ class HoldAndElectTest {
   @Test
   void releaseThatNoServerConfirmsIsSaidToBeThat() throws Exception {
     // Given
-    CompletableFuture<Integer> exitCode = hold("a", "--ttl", "2s");
+    CompletableFuture<Integer> exitCode = hold("a", "--ttl", "6s");
     awaitOut("holding a");
     // When
     server.freeze();

@@ -19,6 +19,7 @@ import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -64,9 +65,6 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   static final int MAX_REQUESTS = 100;
   static final int MAX_BODY = 64 * 1024;
 
-  /** How much is read of a request that is refused. */
-  static final int MAX_DROPPED = 16 * MAX_BODY;
-
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ROOT);
@@ -87,7 +85,6 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private boolean reading;
   private boolean early;
   private boolean dropping;
-  private long dropped;
   private boolean hasPlace;
 
   Exchange(Site site, Connections connections, WebRefusals refusals) {
@@ -159,7 +156,6 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
     reading = false;
     if (dropping) {
-      drop(context, part);
       return;
     }
     if (stream != null) {
@@ -209,16 +205,10 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private void dropTheRest(ChannelHandlerContext context) {
     dropping = true;
     limit(context, REST_SECONDS);
-    readOn(context);
-  }
-
-  private void drop(ChannelHandlerContext context, HttpObject part) {
-    dropped += part instanceof HttpContent content ? content.content().readableBytes() : 0;
-    if (dropped > MAX_DROPPED) {
-      var unused = context.close();
-    } else {
-      readOn(context);
-    }
+    context
+        .pipeline()
+        .addBefore(context.pipeline().context(HttpServerCodec.class).name(), null, new Dropped());
+    context.channel().config().setAutoRead(true);
   }
 
   private void take(ByteBuf part) {
@@ -379,11 +369,16 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
                         connections.answered(context.channel());
                         awaitRequest(context);
                       } else if (dropping && context.channel() instanceof DuplexChannel channel) {
-                        var unusedToo = channel.shutdownOutput();
+                        var unusedToo = endOutput(channel);
                       } else {
                         var unusedToo = context.close();
                       }
                     });
+  }
+
+  private static Future<?> endOutput(DuplexChannel channel) {
+    SslHandler tls = channel.pipeline().get(SslHandler.class);
+    return tls == null ? channel.shutdownOutput() : tls.closeOutbound();
   }
 
   private static HttpResponse response(HttpResponseStatus status, String text) {
