@@ -55,6 +55,7 @@ final class RunAndHoldIT {
     start(program("run", "killed", "--kill-after", "10m", "--", "sh", "-c", STUBBORN));
     awaitFile("ids");
     List<ProcessHandle> family = family();
+    awaitWatchdog();
     // When
     process.destroyForcibly();
     awaitFree("killed");
@@ -221,6 +222,19 @@ final class RunAndHoldIT {
         .findFirst()
         .orElseThrow()
         .pid();
+  }
+
+  /** It is set when the command has begun: who dies in between leaves the command to itself. */
+  private void awaitWatchdog() {
+    await("the watchdog")
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                process
+                    .children()
+                    .anyMatch(
+                        child ->
+                            child.info().commandLine().orElse("").contains("lockkeeper-watchdog")));
   }
 
   /** Returns those processes of {@link #STUBBORN} that live. */
