@@ -1,6 +1,7 @@
 package io.lockkeeper.server.web.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.ManagedChannel;
@@ -478,22 +479,41 @@ class ApiTest {
     // Given
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       visitor.setSoTimeout(20_000);
+      // When: all of it is written before anything is read, more than fits on the way
       OutputStream out = visitor.getOutputStream();
-      String head =
-          "POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n";
-      // When
-      out.write(head.getBytes(StandardCharsets.US_ASCII));
-      InputStream in = visitor.getInputStream();
-      int first = in.read();
-      for (int piece = 0; piece < 9; piece++) {
-        out.write(new byte[100_000]);
-      }
-      visitor.shutdownOutput();
+      out.write(headOfARefusedBody("Content-Length: 900000000"));
+      out.write(new byte[900_000]);
       // Then
-      assertThat((char) first + new String(in.readAllBytes(), StandardCharsets.US_ASCII))
+      String answer =
+          new String(visitor.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      assertThat(answer)
           .startsWith("HTTP/1.1 413 ")
           .endsWith("the body has more than 65536 bytes\n");
     }
+  }
+
+  @Test
+  void whateverFollowsARefusedRequestIsForgottenUntilItIsTooMuch() throws Exception {
+    // Given: many small parts, if somebody decoded them
+    byte[] chunks = "1\r\nx\r\n".repeat(10_000).getBytes(StandardCharsets.US_ASCII);
+    try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
+      OutputStream out = visitor.getOutputStream();
+      out.write(headOfARefusedBody("Transfer-Encoding: chunked"));
+      // When // Then
+      assertThatExceptionOfType(IOException.class)
+          .isThrownBy(
+              () -> {
+                for (int i = 0; i < 1_000; i++) {
+                  out.write(chunks);
+                }
+              });
+    }
+    assertThat(get("/healthz").statusCode()).isEqualTo(200);
+  }
+
+  private static byte[] headOfARefusedBody(String header) {
+    return ("POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n\r\n")
+        .getBytes(StandardCharsets.US_ASCII);
   }
 
   @Test
