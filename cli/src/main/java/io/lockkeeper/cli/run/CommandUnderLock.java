@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Runs a command while locks are held. */
@@ -17,7 +18,7 @@ final class CommandUnderLock implements Holding {
 
   private final List<String> command;
   private final EndOptions options;
-  private final BiFunction<Child, Duration, Watchdog> watchdogs;
+  private final Supplier<Watchdog> watchdogs;
   private final PrintWriter err;
   private volatile boolean interrupted;
   private volatile Optional<Child> child = Optional.empty();
@@ -26,13 +27,10 @@ final class CommandUnderLock implements Holding {
   /**
    * Prepares.
    *
-   * @param watchdogs sets a watchdog over a command, given how long after TERM to send KILL
+   * @param watchdogs starts a watchdog for a command
    */
   CommandUnderLock(
-      List<String> command,
-      EndOptions options,
-      BiFunction<Child, Duration, Watchdog> watchdogs,
-      PrintWriter err) {
+      List<String> command, EndOptions options, Supplier<Watchdog> watchdogs, PrintWriter err) {
     this.command = command;
     this.options = options;
     this.watchdogs = watchdogs;
@@ -41,10 +39,20 @@ final class CommandUnderLock implements Holding {
 
   @Override
   public int whileHeld(LockHandle handle) {
+    if (options.onLost == OnLost.IGNORE) {
+      return run(handle, unwatched -> {});
+    }
+    try (Watchdog watchdog = watchdogs.get()) {
+      return run(handle, started -> watchdog.watch(started, shorter(options.killAfter, handle)));
+    }
+  }
+
+  private int run(LockHandle handle, Consumer<Child> guard) {
     Child started = Child.start(command, environment(handle));
     child = Optional.of(started);
     try {
-      return guard(started, handle);
+      guard.accept(started);
+      return await(started, handle);
     } catch (RuntimeException | Error e) {
       // The lock is closed next, and nothing of the command may be left by then.
       started.kill();
@@ -63,22 +71,14 @@ final class CommandUnderLock implements Holding {
                 .collect(Collectors.joining("\n")));
   }
 
-  private int guard(Child started, LockHandle handle) {
-    LockedRun run = new LockedRun(started, options.onLost, options.killAfter, err);
+  private int await(Child started, LockHandle handle) {
+    LockedRun run = new LockedRun(started, options.onLost, options.killAfter, this::say);
     running = Optional.of(run);
     if (interrupted) {
       started.terminate();
     }
     CompletionStage<Void> unused = handle.lost().thenAccept(run::onLost);
-    if (options.onLost == OnLost.IGNORE) {
-      return run.await(handle);
-    }
-    Watchdog watchdog = watchdogs.apply(started, shorter(options.killAfter, handle));
-    try {
-      return run.await(handle);
-    } finally {
-      watchdog.close();
-    }
+    return run.await(handle);
   }
 
   /** When the watchdog begins, up to a quarter of the lease is gone, and it has to end in time. */
@@ -96,15 +96,17 @@ final class CommandUnderLock implements Holding {
   @Override
   public void onReleased(LockHandle handle, boolean confirmed) {
     if (!confirmed) {
-      err.println(
-          "lockkeeper: no server has confirmed the release; the lock is free when its lease is over");
-      err.flush();
+      say("no server has confirmed the release; the lock is free when its lease is over");
     }
   }
 
   @Override
   public void onReleaseRequested(ReleaseRequest request) {
-    err.println("lockkeeper: " + inWords(request));
+    say(inWords(request));
+  }
+
+  private void say(String what) {
+    err.println("lockkeeper: " + what);
     err.flush();
   }
 

@@ -112,7 +112,7 @@ public final class ElectCommand implements Callable<Integer> {
     Holding holding =
         command.isEmpty()
             ? new HoldUntilEnd(words, in.get(), spec.commandLine().getOut(), json)
-            : new CommandUnderLock(command, end, Watchdog::over, err);
+            : new CommandUnderLock(command, end, Watchdog::start, err);
     LockSession session = new LockSession(wait, options, connect, words, err, holding);
     try {
       // What LeaderElection asks for; it has no ear for places in the queue.

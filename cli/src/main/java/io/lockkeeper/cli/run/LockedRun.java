@@ -4,10 +4,10 @@ import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LossReason;
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * A command that runs while a lock is held. The lock going bad is told by any thread.
@@ -28,16 +28,16 @@ final class LockedRun {
   private final Child child;
   private final OnLost onLost;
   private final Duration killAfter;
-  private final PrintWriter err;
+  private final Consumer<String> say;
   private boolean ending;
   private boolean withoutContact;
   private boolean killed;
 
-  LockedRun(Child child, OnLost onLost, Duration killAfter, PrintWriter err) {
+  LockedRun(Child child, OnLost onLost, Duration killAfter, Consumer<String> say) {
     this.child = child;
     this.onLost = onLost;
     this.killAfter = killAfter;
-    this.err = err;
+    this.say = say;
   }
 
   /**
@@ -64,7 +64,7 @@ final class LockedRun {
   /** The servers have lost contact with ZooKeeper, or have it again. */
   synchronized void onContact(boolean withZooKeeper, Duration validFor) {
     withoutContact = !withZooKeeper;
-    say(
+    say.accept(
         withZooKeeper
             ? "the server has contact with ZooKeeper again, the lock is safe"
             : "the server has no contact with ZooKeeper; the lock is good for "
@@ -77,7 +77,7 @@ final class LockedRun {
         withoutContact
             ? "the server still has no contact with ZooKeeper"
             : "no word from the server";
-    say(why + "; the lock is good for " + Text.age(remaining) + " more");
+    say.accept(why + "; the lock is good for " + Text.age(remaining) + " more");
     if (onLost == OnLost.TERM) {
       end();
     }
@@ -85,7 +85,7 @@ final class LockedRun {
 
   /** The lock will be lost after {@code remaining} whatever the server says. */
   synchronized void onHeldForLong(Duration remaining) {
-    say("the lock may be held for " + Text.age(remaining) + " more (--max-hold)");
+    say.accept("the lock may be held for " + Text.age(remaining) + " more (--max-hold)");
     if (onLost == OnLost.TERM) {
       end();
     }
@@ -93,13 +93,13 @@ final class LockedRun {
 
   /** The lock is lost. */
   synchronized void onLost(LossReason reason) {
-    say("the lock is lost (" + reason + ")");
+    say.accept("the lock is lost (" + reason + ")");
     switch (onLost) {
       case TERM -> {
         if (reason == LossReason.DEADLINE_PASSED || reason == LossReason.MAX_HOLD) {
           // Perhaps unannounced: after a pause of ours there was no time before it for TERM.
           ending = true;
-          say("killing the command");
+          say.accept("killing the command");
           kill();
         } else {
           end();
@@ -107,10 +107,10 @@ final class LockedRun {
       }
       case KILL -> {
         ending = true;
-        say("killing the command");
+        say.accept("killing the command");
         kill();
       }
-      case IGNORE -> say("the command goes on without it (--on-lost ignore)");
+      case IGNORE -> say.accept("the command goes on without it (--on-lost ignore)");
     }
   }
 
@@ -119,7 +119,7 @@ final class LockedRun {
       return;
     }
     ending = true;
-    say("ending the command: TERM now, KILL in " + Text.age(killAfter) + " at the latest");
+    say.accept("ending the command: TERM now, KILL in " + Text.age(killAfter) + " at the latest");
     child.terminate();
     killLater();
   }
@@ -153,10 +153,5 @@ final class LockedRun {
       kill();
       Thread.currentThread().interrupt();
     }
-  }
-
-  private void say(String what) {
-    err.println("lockkeeper: " + what);
-    err.flush();
   }
 }

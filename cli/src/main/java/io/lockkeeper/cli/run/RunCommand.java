@@ -8,10 +8,10 @@ import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -71,22 +71,22 @@ public final class RunCommand implements Callable<Integer> {
   @Mixin private EndOptions end;
   @Mixin private ServerOptions options;
 
-  private final BiFunction<Child, Duration, Watchdog> watchdogs;
+  private final Supplier<Watchdog> watchdogs;
   private final BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect;
 
   RunCommand() {
-    this(ServerOptions::connect, Watchdog::over);
+    this(ServerOptions::connect, Watchdog::start);
   }
 
   /**
    * Makes a command.
    *
    * @param connect lets a client connect as the options say
-   * @param watchdogs sets a watchdog over a command, given how long after TERM to send KILL
+   * @param watchdogs starts a watchdog for a command
    */
   RunCommand(
       BiFunction<ServerOptions, LockkeeperClientBuilder, LockkeeperClientBuilder> connect,
-      BiFunction<Child, Duration, Watchdog> watchdogs) {
+      Supplier<Watchdog> watchdogs) {
     this.connect = connect;
     this.watchdogs = watchdogs;
   }

@@ -8,7 +8,6 @@ import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.client.LossReason;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -238,7 +237,7 @@ class LockedRunTest {
       throw new java.io.UncheckedIOException(e);
     }
     child = Child.start(List.of("sh", "-c", "cd '" + directory + "'; " + script), Map.of());
-    return new LockedRun(child, onLost, killAfter, new PrintWriter(err));
+    return new LockedRun(child, onLost, killAfter, line -> err.write(line + "\n"));
   }
 
   private void awaitReady() {

@@ -22,8 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +41,7 @@ class RunCommandTest {
   private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
   private Optional<InMemoryLockkeeper> peer = Optional.empty();
   private final StringWriter err = new StringWriter();
-  private BiFunction<Child, Duration, Watchdog> watchdogs = Watchdog::over;
+  private Supplier<Watchdog> watchdogs = Watchdog::start;
 
   @AfterEach
   void stop() {
@@ -306,25 +305,42 @@ class RunCommandTest {
   }
 
   @Test
-  void commandThatCannotBeWatchedOverIsKilledBeforeTheLockIsFree() throws Exception {
+  void commandThatCannotBeWatchedOverIsNotStarted() throws Exception {
     // Given
-    AtomicReference<Child> started = new AtomicReference<>();
     watchdogs =
-        (child, killAfter) -> {
-          started.set(child);
-          await().until(() -> Files.exists(directory.resolve("ready")));
+        () -> {
           throw new CliException(ExitCodes.FAILED, "no sh", new IOException("no such file"));
         };
     // When
-    int exitCode = run("touch ready; exec sleep 600");
+    int exitCode = run("touch started");
     // Then
     try (LockkeeperClient other = server.clientBuilder().build()) {
       assertThat(exitCode).isEqualTo(ExitCodes.FAILED);
       assertThat(err.toString()).contains("no sh");
-      assertThat(ProcessHandle.of(started.get().pid()).filter(Child::isRunning)).isEmpty();
+      assertThat(directory.resolve("started")).doesNotExist();
       assertThat(other.tryLock("orders/42")).isPresent();
-    } finally {
-      started.get().kill();
+    }
+  }
+
+  @Test
+  void commandWhoseWatchdogIsGoneIsKilledBeforeTheLockIsFree() throws Exception {
+    // Given
+    watchdogs =
+        () -> {
+          Watchdog watchdog = Watchdog.start();
+          watchdog.close();
+          return watchdog;
+        };
+    // When
+    int exitCode = run("while :; do sleep 0.1; done");
+    // Then
+    try (LockkeeperClient other = server.clientBuilder().build()) {
+      assertThat(exitCode).isEqualTo(ExitCodes.FAILED);
+      assertThat(err.toString()).contains("is gone");
+      assertThat(ProcessHandle.current().children())
+          .filteredOn(child -> child.info().commandLine().orElse("").contains("" + directory))
+          .noneMatch(Child::isRunning);
+      assertThat(other.tryLock("orders/42")).isPresent();
     }
   }
 
