@@ -32,6 +32,7 @@ import io.lockkeeper.cli.server.ZkCommand;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
+import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.CompletionCommand;
 import io.lockkeeper.server.app.ConfigException;
@@ -166,7 +167,16 @@ public final class Main implements Callable<Integer> {
             .filter(group -> !group.containsKey("help"))
             .findFirst()
             .map(group -> with(Map.of(args[0], group.get(args[0]))));
-    System.exit(one.orElseGet(Main::commandLine).execute(args));
+    CommandLine line = one.orElseGet(Main::commandLine);
+    int exitCode = line.execute(args);
+    // Whoever reads a pipe may have enough; a disk that is full is told.
+    if (exitCode == ExitCodes.OK
+        && Terminal.isOutputLost(line.getOut())
+        && !Terminal.isStandardOutputPipe()) {
+      line.getErr().println("lockkeeper: standard output cannot be written");
+      exitCode = ExitCodes.FAILED;
+    }
+    System.exit(exitCode);
   }
 
   /** Returns the whole command line, ready to execute. */

@@ -44,6 +44,9 @@ final class RunAndHoldIT {
 
   @AfterEach
   void killLeftovers() throws IOException {
+    if (process == null) {
+      return; // it could not be started
+    }
     family().forEach(ProcessHandle::destroyForcibly);
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
@@ -55,7 +58,6 @@ final class RunAndHoldIT {
     start(program("run", "killed", "--kill-after", "10m", "--", "sh", "-c", STUBBORN));
     awaitFile("ids");
     List<ProcessHandle> family = family();
-    awaitWatchdog();
     // When
     process.destroyForcibly();
     awaitFree("killed");
@@ -108,7 +110,7 @@ final class RunAndHoldIT {
   @Test
   void interruptTypedAtATerminalReachesTheCommandOnce() throws IOException {
     // Given
-    OutputStream keys = startOnTerminal(quoted(counting("typed")) + " 2>err");
+    OutputStream keys = startOnTerminal("exec " + quoted(counting("typed")) + " 2>err");
     awaitFile("ready");
     // When
     keys.write('\u0003');
@@ -150,11 +152,22 @@ final class RunAndHoldIT {
   @Test
   void holdEndsWhenNobodyReadsItsOutputAnyMore() throws IOException {
     // When
-    start(List.of("sh", "-c", quoted(program("hold", "piped")) + " | head -1"));
+    String hold = quoted(program("hold", "piped"));
+    start(List.of("bash", "-c", hold + " | head -1; exit ${PIPESTATUS[0]}"));
     // Then
     assertThat(exitCode()).isZero();
     assertThat(Files.readString(output)).contains("holding piped");
     assertThat(isFree("piped")).isTrue();
+  }
+
+  @Test
+  void holdWhoseOutputIsLostFailsAndSaysWhy() throws IOException {
+    // When
+    start(List.of("sh", "-c", quoted(program("hold", "full")) + " > /dev/full"));
+    // Then
+    assertThat(exitCode()).isEqualTo(1);
+    assertThat(Files.readString(output)).contains("standard output cannot be written");
+    assertThat(isFree("full")).isTrue();
   }
 
   private static List<String> program(String... arguments) {
@@ -194,12 +207,13 @@ final class RunAndHoldIT {
 
   /** Starts a shell's command on a terminal of its own, on which what we write is typed. */
   private OutputStream startOnTerminal(String command) throws IOException {
-    process =
-        new ProcessBuilder("script", "-qefc", "bash -c " + quoted(List.of(command)), "/dev/null")
+    ProcessBuilder script =
+        new ProcessBuilder("script", "-qefc", command, "/dev/null")
             .directory(directory.toFile())
             .redirectOutput(directory.resolve("terminal").toFile())
-            .redirectErrorStream(true)
-            .start();
+            .redirectErrorStream(true);
+    script.environment().put("SHELL", "/bin/bash"); // another may wait in between, and hear Ctrl-C
+    process = script.start();
     return process.getOutputStream();
   }
 
@@ -222,19 +236,6 @@ final class RunAndHoldIT {
         .findFirst()
         .orElseThrow()
         .pid();
-  }
-
-  /** It is set when the command has begun: who dies in between leaves the command to itself. */
-  private void awaitWatchdog() {
-    await("the watchdog")
-        .atMost(PATIENCE)
-        .until(
-            () ->
-                process
-                    .children()
-                    .anyMatch(
-                        child ->
-                            child.info().commandLine().orElse("").contains("lockkeeper-watchdog")));
   }
 
   /** Returns those processes of {@link #STUBBORN} that live. */

@@ -11,6 +11,7 @@ import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ClosedPipe;
 import io.lockkeeper.cli.shell.ExitCodes;
+import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.Json;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
@@ -117,7 +118,7 @@ public final class WatchCommand implements Callable<Integer> {
       revision = event.getRevision();
       failures = 0;
       out.println(json ? Json.line(event) : time() + "  " + WatchText.line(event));
-      if (out.checkError()) {
+      if (Terminal.isOutputLost(out)) {
         return ExitCodes.OK; // Nobody reads any more.
       }
     }

@@ -66,7 +66,8 @@ final class HoldUntilEnd implements Holding {
     in.ifPresent(this::readInBackground);
     ClosedPipe output = new ClosedPipe(() -> end.complete(ExitCodes.OK));
     try (output) {
-      return end.join();
+      int exitCode = end.join();
+      return handle.isValid() ? exitCode : ExitCodes.LOST;
     }
   }
 
@@ -157,8 +158,8 @@ final class HoldUntilEnd implements Holding {
 
   private synchronized void print(JsonObject event, String inWords) {
     out.println(json ? event.toString() : inWords);
-    if (out.checkError()) {
-      end.complete(ExitCodes.OK); // nobody reads any more
+    if (Terminal.isOutputLost(out)) {
+      end.complete(ExitCodes.OK); // nobody reads any more, or a disk is full, which main tells
     }
   }
 }

@@ -2,8 +2,6 @@ package io.lockkeeper.cli.shell;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Optional;
 
 /**
@@ -12,8 +10,6 @@ import java.util.Optional;
  * where it is there. Elsewhere, nothing is noticed before the next line.
  */
 public final class ClosedPipe implements AutoCloseable {
-
-  private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
 
   /** 128 + SIGPIPE. */
   private static final int BROKEN_PIPE = 141;
@@ -38,10 +34,10 @@ public final class ClosedPipe implements AutoCloseable {
   }
 
   private static Optional<Process> start() {
+    if (!Terminal.isStandardOutputPipe()) {
+      return Optional.empty();
+    }
     try {
-      if (!Files.readSymbolicLink(STANDARD_OUTPUT).toString().startsWith("pipe:")) {
-        return Optional.empty();
-      }
       String self = Long.toString(ProcessHandle.current().pid());
       return Optional.of(
           new ProcessBuilder("tail", "--pid=" + self, "-f", "/dev/null")
@@ -49,7 +45,7 @@ public final class ClosedPipe implements AutoCloseable {
               .redirectOutput(Redirect.INHERIT)
               .redirectError(Redirect.DISCARD)
               .start());
-    } catch (IOException | UnsupportedOperationException e) {
+    } catch (IOException e) {
       return Optional.empty();
     }
   }

@@ -1,6 +1,7 @@
 package io.lockkeeper.cli.shell;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -52,6 +53,23 @@ public final class Terminal {
     return isTerminal(1);
   }
 
+  /**
+   * Returns whether some of what was printed to {@code out}, or else to standard output, could not
+   * be written. The writer of picocli has standard output below it, which tells nobody but us.
+   */
+  public static boolean isOutputLost(PrintWriter out) {
+    return out.checkError() || System.out.checkError();
+  }
+
+  /** Returns whether standard output is a pipe. */
+  public static boolean isStandardOutputPipe() {
+    try {
+      return Files.readSymbolicLink(DESCRIPTORS.resolve("1")).toString().startsWith("pipe:");
+    } catch (IOException | UnsupportedOperationException e) {
+      return isToTheShell("test -p /dev/fd/1");
+    }
+  }
+
   /** Returns whether standard error is a terminal. */
   public static boolean isStandardError() {
     return isTerminal(2);
@@ -63,13 +81,13 @@ public final class Terminal {
       Path target = Files.readSymbolicLink(DESCRIPTORS.resolve(Integer.toString(descriptor)));
       return TERMINAL.matcher(target.toString()).matches();
     } catch (IOException | UnsupportedOperationException e) {
-      return isTerminalToTheShell(descriptor);
+      return isToTheShell("test -t " + descriptor);
     }
   }
 
-  private static boolean isTerminalToTheShell(int descriptor) {
+  private static boolean isToTheShell(String test) {
     try {
-      Process shell = new ProcessBuilder("sh", "-c", "test -t " + descriptor).inheritIO().start();
+      Process shell = new ProcessBuilder("sh", "-c", test).inheritIO().start();
       return shell.onExit().join().exitValue() == 0;
     } catch (IOException e) {
       return false;

@@ -12,6 +12,7 @@ import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import io.lockkeeper.testing.InMemoryLockkeeper;
+import java.io.FilterWriter;
 import java.io.IOException;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
@@ -28,7 +29,7 @@ import picocli.CommandLine;
 class HoldAndElectTest {
 
   @AutoClose private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
-  private final StringWriter out = new StringWriter();
+  private final Output out = new Output();
   private final StringWriter err = new StringWriter();
   private final PipedOutputStream typed = new PipedOutputStream();
   private final PipedInputStream input;
@@ -88,6 +89,18 @@ class HoldAndElectTest {
     // Then
     assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
     assertThat(out.toString()).contains("the lock is lost (REMOVED)").doesNotContain("released");
+  }
+
+  @Test
+  void lossThatCannotBePrintedIsALossAllTheSame() {
+    // Given
+    CompletableFuture<Integer> exitCode = hold("a");
+    awaitOut("holding a");
+    // When
+    out.breakDown();
+    server.removeHolder("a");
+    // Then
+    assertThat(exitCode.join()).isEqualTo(ExitCodes.LOST);
   }
 
   @Test
@@ -206,5 +219,32 @@ class HoldAndElectTest {
     // Then
     assertThat(exitCode).isZero();
     assertThat(out.toString()).contains("by 1 clients: ", " a second", "99 % ");
+  }
+
+  /** Keeps what is printed, until it breaks down, as a full disk does. */
+  private static final class Output extends FilterWriter {
+
+    private volatile boolean broken;
+
+    Output() {
+      super(new StringWriter());
+    }
+
+    void breakDown() {
+      broken = true;
+    }
+
+    @Override
+    public void write(String text, int offset, int length) throws IOException {
+      if (broken) {
+        throw new IOException("No space left on device");
+      }
+      super.write(text, offset, length);
+    }
+
+    @Override
+    public String toString() {
+      return out.toString();
+    }
   }
 }
