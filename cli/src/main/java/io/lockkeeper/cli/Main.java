@@ -169,10 +169,10 @@ public final class Main implements Callable<Integer> {
             .map(group -> with(Map.of(args[0], group.get(args[0]))));
     CommandLine line = one.orElseGet(Main::commandLine);
     int exitCode = line.execute(args);
-    // Whoever reads a pipe may have enough; a disk that is full is told.
+    // Whoever reads us may have enough; a disk that is full is told.
     if (exitCode == ExitCodes.OK
         && Terminal.isOutputLost(line.getOut())
-        && !Terminal.isStandardOutputPipe()) {
+        && !Terminal.hasStandardOutputAReader()) {
       line.getErr().println("lockkeeper: standard output cannot be written");
       exitCode = ExitCodes.FAILED;
     }

@@ -34,7 +34,7 @@ public final class ClosedPipe implements AutoCloseable {
   }
 
   private static Optional<Process> start() {
-    if (!Terminal.isStandardOutputPipe()) {
+    if (!Terminal.hasStandardOutputAReader()) {
       return Optional.empty();
     }
     try {

@@ -16,6 +16,7 @@ public final class Terminal {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final String DEVICE = "unix:rdev";
   private static final Pattern TERMINAL = Pattern.compile("/dev/(pts/\\d+|tty.*|console)");
+  private static final Pattern READER = Pattern.compile("(pipe|socket):");
   private static final Pattern SIZE = Pattern.compile("(\\d+) (\\d+)");
 
   private Terminal() {}
@@ -61,12 +62,14 @@ public final class Terminal {
     return out.checkError() || System.out.checkError();
   }
 
-  /** Returns whether standard output is a pipe. */
-  public static boolean isStandardOutputPipe() {
+  /** Returns whether standard output is a pipe or a socket, whose reader may have enough of it. */
+  public static boolean hasStandardOutputAReader() {
     try {
-      return Files.readSymbolicLink(DESCRIPTORS.resolve("1")).toString().startsWith("pipe:");
+      return READER
+          .matcher(Files.readSymbolicLink(DESCRIPTORS.resolve("1")).toString())
+          .lookingAt();
     } catch (IOException | UnsupportedOperationException e) {
-      return isToTheShell("test -p /dev/fd/1");
+      return isToTheShell("test -p /dev/fd/1 || test -S /dev/fd/1");
     }
   }
 
