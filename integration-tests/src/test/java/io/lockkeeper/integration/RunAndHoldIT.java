@@ -36,7 +36,7 @@ final class RunAndHoldIT {
   private static final String COUNTING =
       "trap 'echo INT >> ints' INT; trap 'exit 7' HUP; touch ready; while :; do sleep 0.1; done";
 
-  private static final int AFTER_THE_LOCK = 5;
+  private static final int AFTER_THE_LOCK = 2;
 
   private final Path directory = Scratch.directory("run");
   private final Path output = directory.resolve("output");
@@ -171,10 +171,11 @@ final class RunAndHoldIT {
   }
 
   private static List<String> program(String... arguments) {
-    List<String> command = new ArrayList<>(List.of(Jar.JAVA, "-jar", Jar.PROGRAM.toString()));
-    command.addAll(List.of(arguments));
-    command.addAll(
+    List<String> command = new ArrayList<>(Jar.command(List.of()));
+    List<String> words = new ArrayList<>(List.of(arguments));
+    words.addAll(
         AFTER_THE_LOCK, List.of("--ttl", "4s", "--server", Rig.shared().server().address()));
+    command.addAll(words);
     return command;
   }
 

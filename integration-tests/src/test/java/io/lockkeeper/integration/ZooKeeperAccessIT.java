@@ -208,7 +208,7 @@ final class ZooKeeperAccessIT {
 
   private String doctor(ZooKeeperProcess zookeeper, Map<String, String> environment)
       throws Exception {
-    List<String> command = new ArrayList<>(List.of(Jar.JAVA, "-jar", Jar.PROGRAM.toString()));
+    List<String> command = new ArrayList<>(Jar.command(List.of()));
     command.addAll(List.of("doctor", "--zookeeper", zookeeper.connectString()));
     command.addAll(List.of(SESSIONS));
     Path output = Files.createTempFile(files, "doctor", ".txt");

@@ -41,16 +41,16 @@ final class CoordinatorNode {
 
   private static List<String> command(
       String name, Path directory, Place place, Optional<PlantedBug> bug) {
+    List<String> java =
+        List.of(
+            "-Xmx192m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-Djdk.net.hosts.file=" + place.hosts());
     List<String> command =
         new ArrayList<>(
-            List.of(
-                Jar.JAVA,
-                "-Xmx192m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+ExitOnOutOfMemoryError",
-                "-Djdk.net.hosts.file=" + place.hosts()));
-    command.addAll(bug.map(PlantedBug::command).orElse(List.of("-jar", Jar.PROGRAM.toString())));
+            bug.map(planted -> planted.command(java)).orElseGet(() -> Jar.command(java)));
     command.addAll(List.of("serve", "--zookeeper", place.zookeeper()));
     command.addAll(List.of("--listen", "127.0.0.1:" + place.port()));
     command.addAll(List.of("--http", "127.0.0.1:" + place.httpPort()));

@@ -78,14 +78,19 @@ enum PlantedBug {
     Main.main(Arrays.copyOfRange(args, 1, args.length));
   }
 
-  /** Returns how Java is told to run the program with this bug, instead of {@code -jar}. */
-  List<String> command() {
+  /** Returns a command that starts the program with this bug; arguments follow. */
+  List<String> command(List<String> javaOptions) {
     // The program comes first: nothing but the one class is replaced.
     String classPath =
         Stream.of(Jar.PROGRAM, home(PlantedBug.class), home(ByteBuddy.class))
             .map(Path::toString)
             .collect(Collectors.joining(File.pathSeparator));
-    return List.of("-cp", classPath, PlantedBug.class.getName(), toString());
+    return Stream.of(
+            List.of(Jar.JAVA),
+            javaOptions,
+            List.of("-cp", classPath, PlantedBug.class.getName(), toString()))
+        .flatMap(List::stream)
+        .toList();
   }
 
   private static Path home(Class<?> type) {

@@ -20,9 +20,12 @@ public record Program(int exitCode, String text) {
 
   private static final long PATIENCE_SECONDS = 60;
 
+  /** What soon ends need not be compiled well. */
+  private static final List<String> SHORT = List.of("-XX:TieredStopAtLevel=1");
+
   /** Runs the program from its jar, with nothing on its standard input, and waits for its end. */
   public static Program run(Map<String, String> environment, String... arguments) {
-    List<String> command = new ArrayList<>(List.of(Jar.JAVA, "-jar", Jar.PROGRAM.toString()));
+    List<String> command = new ArrayList<>(Jar.command(SHORT));
     command.addAll(List.of(arguments));
     Path output = Scratch.directory("program").resolve("output");
     ProcessBuilder builder =

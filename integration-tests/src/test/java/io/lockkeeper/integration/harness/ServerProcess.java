@@ -86,10 +86,7 @@ public final class ServerProcess implements AutoCloseable {
     if (ignoresHangUps()) {
       command.addAll(List.of("env", "--default-signal=HUP"));
     }
-    command.add(Jar.JAVA);
-    command.addAll(QUICK_START);
-    command.addAll(java);
-    command.addAll(List.of("-jar", Jar.PROGRAM.toString()));
+    command.addAll(Jar.command(Stream.concat(QUICK_START.stream(), java.stream()).toList()));
     command.addAll(List.of("serve", "--zookeeper", zookeeper));
     command.addAll(List.of("--listen", "127.0.0.1:" + port, "--http", "127.0.0.1:" + httpPort));
     command.addAll(List.of(flags));

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -34,13 +35,10 @@ final class LockedSleep implements AutoCloseable {
     Path out = directory.resolve(lock + ".out");
     Path err = directory.resolve(lock + ".err");
     List<String> command =
+        new ArrayList<>(
+            Jar.command(List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")));
+    command.addAll(
         List.of(
-            Jar.JAVA,
-            "-Xmx64m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-jar",
-            Jar.PROGRAM.toString(),
             "run",
             lock,
             "--quiet",
@@ -48,7 +46,7 @@ final class LockedSleep implements AutoCloseable {
             "--",
             "sh",
             "-c",
-            "echo held; exec sleep 7200");
+            "echo held; exec sleep 7200"));
     try {
       Process process =
           new ProcessBuilder(command)

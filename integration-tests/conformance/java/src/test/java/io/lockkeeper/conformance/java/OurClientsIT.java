@@ -18,7 +18,7 @@ class OurClientsIT {
   @Test
   void ourClientsKeepTheContractAndPlantedMistakesAreFound() throws IOException {
     // Given
-    List<String> options = new ArrayList<>(List.of("--jobs", "6", "--client", Driver.command()));
+    List<String> options = new ArrayList<>(List.of("--jobs", "12", "--client", Driver.command()));
     for (String language : List.of("python", "go", "node")) {
       String client = CONFORMANCE.resolve("../../clients/" + language + "/bin/driver").toString();
       if (ClientProcess.isReady(client)) {
