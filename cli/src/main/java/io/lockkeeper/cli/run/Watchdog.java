@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Ends the command if this process dies without having a say, killed or out of memory: nobody would
  * renew the lease then, and the command must not outlive its lock. A shell that reads from a pipe
- * of ours; the end of the pipe is the alarm. It is there before the command, which has no moment
- * without it.
+ * of ours; the end of the pipe is the alarm. It is there before the command, of which it lacks
+ * nothing but the process id, and hears that as soon as there is one.
  */
 final class Watchdog implements AutoCloseable {
 
