@@ -58,6 +58,8 @@ final class RunAndHoldIT {
     start(program("run", "killed", "--kill-after", "10m", "--", "sh", "-c", STUBBORN));
     awaitFile("ids");
     List<ProcessHandle> family = family();
+    // The command may be sooner than the word to the watchdog that it has begun.
+    await().during(Duration.ofMillis(300)).until(process::isAlive);
     // When
     process.destroyForcibly();
     awaitFree("killed");

@@ -1,5 +1,6 @@
 package io.lockkeeper.cli.run;
 
+import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.ReleaseRequest;
@@ -20,8 +21,8 @@ final class CommandUnderLock implements Holding {
   private final EndOptions options;
   private final Supplier<Watchdog> watchdogs;
   private final PrintWriter err;
-  private volatile boolean interrupted;
-  private volatile Optional<Child> child = Optional.empty();
+  private Optional<String> signal = Optional.empty();
+  private Optional<Child> child = Optional.empty();
   private volatile Optional<LockedRun> running = Optional.empty();
 
   /**
@@ -48,8 +49,19 @@ final class CommandUnderLock implements Holding {
   }
 
   private int run(LockHandle handle, Consumer<Child> guard) {
-    Child started = Child.start(command, environment(handle));
-    child = Optional.of(started);
+    Child started;
+    synchronized (this) {
+      // It takes a moment to get here.
+      if (signal.isPresent()) {
+        return LockSession.exitCodeOf(signal.get());
+      }
+      if (!handle.isValid()) {
+        say("the lock is lost; the command is not started");
+        return ExitCodes.LOST;
+      }
+      started = Child.start(command, environment(handle));
+      child = Optional.of(started);
+    }
     try {
       guard.accept(started);
       return await(started, handle);
@@ -74,9 +86,6 @@ final class CommandUnderLock implements Holding {
   private int await(Child started, LockHandle handle) {
     LockedRun run = new LockedRun(started, options.onLost, options.killAfter, this::say);
     running = Optional.of(run);
-    if (interrupted) {
-      started.terminate();
-    }
     CompletionStage<Void> unused = handle.lost().thenAccept(run::onLost);
     return run.await(handle);
   }
@@ -89,8 +98,12 @@ final class CommandUnderLock implements Holding {
 
   @Override
   public void onSignal(String name) {
-    interrupted = true;
-    child.ifPresent(c -> c.passOn(name));
+    Optional<Child> told;
+    synchronized (this) {
+      signal = Optional.of(name);
+      told = child;
+    }
+    told.ifPresent(started -> started.passOn(name));
   }
 
   @Override

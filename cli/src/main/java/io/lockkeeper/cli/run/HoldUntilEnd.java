@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Holds locks until a signal comes, the input ends or nobody reads the output any more, and prints
@@ -62,12 +63,16 @@ final class HoldUntilEnd implements Holding {
           event,
           words.holding() + " " + Text.plain(grant.name()) + ", token " + grant.fencingToken());
     }
-    CompletionStage<Void> unused = handle.lost().thenAccept(this::onLost);
+    CompletionStage<Void> told = handle.lost().thenAccept(this::onLost);
     in.ifPresent(this::readInBackground);
     ClosedPipe output = new ClosedPipe(() -> end.complete(ExitCodes.OK));
     try (output) {
       int exitCode = end.join();
-      return handle.isValid() ? exitCode : ExitCodes.LOST;
+      if (handle.isValid()) {
+        return exitCode;
+      }
+      told.toCompletableFuture().completeOnTimeout(null, 1, TimeUnit.SECONDS).join();
+      return ExitCodes.LOST;
     }
   }
 

@@ -156,9 +156,13 @@ final class LockSession implements LockListener {
   }
 
   private void onSignal(String name) {
-    int exitCode = SIGNAL_BASE + Map.of("HUP", 1, "INT", 2, "TERM", 15).getOrDefault(name, 0);
-    interrupted.complete(exitCode);
+    interrupted.complete(exitCodeOf(name));
     holding.onSignal(name);
+  }
+
+  /** Returns what a shell gives for a process that a signal has ended. */
+  static int exitCodeOf(String signal) {
+    return SIGNAL_BASE + Map.of("HUP", 1, "INT", 2, "TERM", 15).getOrDefault(signal, 0);
   }
 
   private LockkeeperClient client(Duration warning) {

@@ -23,7 +23,7 @@ final class Watchdog implements AutoCloseable {
 
   private static final String SCRIPT =
       """
-      trap '' INT TERM HUP
+      trap '' INT QUIT TERM HUP
       echo; exec >/dev/null
       read -r pid seconds && [ "$pid" != over ] || exit 0
       if read -r word && [ "$word" = over ]; then exit 0; fi
@@ -42,7 +42,7 @@ final class Watchdog implements AutoCloseable {
   }
 
   /**
-   * Returns one that no signal ends which is sent to the processes of a terminal.
+   * Returns one that no key of a terminal ends.
    *
    * @throws CliException if there is no {@code sh}
    */
@@ -70,7 +70,7 @@ final class Watchdog implements AutoCloseable {
       }
     } catch (CompletionException e) {
       shell.destroyForcibly();
-      throw new IOException(String.valueOf(e.getCause()), e);
+      throw new IOException("it has not begun within " + BEGIN_SECONDS + " s", e);
     }
   }
 

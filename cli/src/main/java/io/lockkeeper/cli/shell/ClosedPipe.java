@@ -34,7 +34,7 @@ public final class ClosedPipe implements AutoCloseable {
   }
 
   private static Optional<Process> start() {
-    if (!Terminal.hasStandardOutputAReader()) {
+    if (!Terminal.isStandardOutputPipe()) {
       return Optional.empty();
     }
     try {

@@ -16,7 +16,12 @@ public final class Terminal {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final String DEVICE = "unix:rdev";
   private static final Pattern TERMINAL = Pattern.compile("/dev/(pts/\\d+|tty.*|console)");
-  private static final Pattern READER = Pattern.compile("(pipe|socket):");
+
+  /** What stat(2) has in the mode of a file. */
+  private static final int TYPE = 0170000;
+
+  private static final int PIPE = 0010000;
+  private static final int SOCKET = 0140000;
   private static final Pattern SIZE = Pattern.compile("(\\d+) (\\d+)");
 
   private Terminal() {}
@@ -64,12 +69,20 @@ public final class Terminal {
 
   /** Returns whether standard output is a pipe or a socket, whose reader may have enough of it. */
   public static boolean hasStandardOutputAReader() {
+    int type = standardOutputType();
+    return type == PIPE || type == SOCKET;
+  }
+
+  /** Returns whether standard output is a pipe, with a name or without. */
+  public static boolean isStandardOutputPipe() {
+    return standardOutputType() == PIPE;
+  }
+
+  private static int standardOutputType() {
     try {
-      return READER
-          .matcher(Files.readSymbolicLink(DESCRIPTORS.resolve("1")).toString())
-          .lookingAt();
-    } catch (IOException | UnsupportedOperationException e) {
-      return isToTheShell("test -p /dev/fd/1 || test -S /dev/fd/1");
+      return (Integer) Files.getAttribute(Path.of("/dev/stdout"), "unix:mode") & TYPE;
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
+      return 0;
     }
   }
 

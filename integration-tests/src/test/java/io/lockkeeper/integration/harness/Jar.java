@@ -39,9 +39,9 @@ public final class Jar {
     makeArchive();
     return Stream.of(
             List.of(JAVA),
-            javaOptions,
             List.of("-XX:SharedArchiveFile=" + ARCHIVE, "-Xshare:auto"),
             List.of("-Xlog:disable", "-Xlog:all=error:stderr"),
+            javaOptions,
             List.of("-jar", PROGRAM.toString()))
         .flatMap(List::stream)
         .toList();

@@ -54,6 +54,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The API over HTTP, in front of services that answer when told. */
 class ApiTest {
@@ -493,8 +494,9 @@ class ApiTest {
   }
 
   @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void whateverFollowsARefusedRequestIsForgottenUntilItIsTooMuch() throws Exception {
-    // Given: many small parts, if somebody decoded them
+    // Given
     byte[] chunks = "1\r\nx\r\n".repeat(10_000).getBytes(StandardCharsets.US_ASCII);
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       OutputStream out = visitor.getOutputStream();
