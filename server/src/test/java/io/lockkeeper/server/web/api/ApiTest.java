@@ -215,14 +215,7 @@ class ApiTest {
     String body = "{\"locks\":[{\"name\":\"orders/42\"}]}";
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       visitor.setSoTimeout(20_000);
-      visitor
-          .getOutputStream()
-          .write(
-              ("POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                      + body.length()
-                      + "\r\n\r\n"
-                      + body)
-                  .getBytes(StandardCharsets.US_ASCII));
+      visitor.getOutputStream().write(acquire("Content-Length: " + body.length(), body));
       Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
       // When
       call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
@@ -245,11 +238,7 @@ class ApiTest {
     // Given
     Call<AcquireRequest, AcquireResponse> call;
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
-      visitor
-          .getOutputStream()
-          .write(
-              "POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
-                  .getBytes(StandardCharsets.US_ASCII));
+      visitor.getOutputStream().write(acquire("Content-Length: 2", "{}"));
       call = next(services.acquires);
       // When: he hangs up
     }
@@ -260,13 +249,13 @@ class ApiTest {
   @Test
   void visitorOfAStreamWhoHasMoreToSayIsCutOff() throws Exception {
     // Given
-    String acquire = "POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}";
+    byte[] acquire = acquire("Content-Length: 2", "{}");
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
-      visitor.getOutputStream().write(acquire.getBytes(StandardCharsets.US_ASCII));
+      visitor.getOutputStream().write(acquire);
       Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
       call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
       // When
-      visitor.getOutputStream().write(acquire.getBytes(StandardCharsets.US_ASCII));
+      visitor.getOutputStream().write(acquire);
       // Then
       await().until(call.answer()::isCancelled);
       assertThat(services.acquires).isEmpty();
@@ -482,7 +471,7 @@ class ApiTest {
       visitor.setSoTimeout(20_000);
       // When: all of it is written before anything is read, more than fits on the way
       OutputStream out = visitor.getOutputStream();
-      out.write(headOfARefusedBody("Content-Length: 900000000"));
+      out.write(acquire("Content-Length: 900000000", ""));
       out.write(new byte[900_000]);
       // Then
       String answer =
@@ -500,7 +489,7 @@ class ApiTest {
     byte[] chunks = "1\r\nx\r\n".repeat(10_000).getBytes(StandardCharsets.US_ASCII);
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       OutputStream out = visitor.getOutputStream();
-      out.write(headOfARefusedBody("Transfer-Encoding: chunked"));
+      out.write(acquire("Transfer-Encoding: chunked", ""));
       // When // Then
       assertThatExceptionOfType(IOException.class)
           .isThrownBy(
@@ -513,8 +502,8 @@ class ApiTest {
     assertThat(get("/healthz").statusCode()).isEqualTo(200);
   }
 
-  private static byte[] headOfARefusedBody(String header) {
-    return ("POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n\r\n")
+  private static byte[] acquire(String header, String body) {
+    return ("POST /v1/acquire HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n\r\n" + body)
         .getBytes(StandardCharsets.US_ASCII);
   }
 
