@@ -46,7 +46,7 @@ final class DocumentedTestsTest {
   private final Map<String, String> sources = sources("test");
 
   static Stream<Path> pages() throws IOException {
-    try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+    try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
       List<Path> pages = new ArrayList<>(docs.filter(p -> p.toString().endsWith(".md")).toList());
       pages.add(ROOT.resolve("README.md"));
       pages.add(ROOT.resolve("SECURITY.md"));
@@ -163,12 +163,9 @@ final class DocumentedTestsTest {
 
   private static Map<String, String> sources(String kind) {
     Map<String, String> found = new HashMap<>();
-    try (Stream<Path> modules = Files.list(ROOT)) {
-      for (Path module : modules.toList()) {
-        Path tests = module.resolve(Path.of("src", kind, "java"));
-        if (Files.isDirectory(tests)) {
-          collect(tests, found);
-        }
+    try (Stream<Path> folders = Files.find(ROOT, 4, (path, is) -> path.endsWith("src/" + kind))) {
+      for (Path sources : folders.toList()) {
+        collect(sources, found);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -22,7 +22,7 @@ final class CuratorClassesTest {
   @Test
   void everyClassOfCuratorsPackageIsMapped() throws Exception {
     // Given
-    String page = Files.readString(Path.of("..", "docs", "from-curator.md"));
+    String page = Files.readString(Path.of("..", "docs", "migrate", "from-curator.md"));
 
     // When
     List<String> classes = classes();

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** The steps of {@code docs/from-curator.md}, each taken while the service works. */
+/** The steps of {@code docs/migrate/from-curator.md}, each taken while the service works. */
 final class CuratorMigrationIT {
 
   private static final int ROUNDS = 40;
