@@ -39,13 +39,31 @@ public final class LockkeeperLock implements Lock {
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Levels> held = new ThreadLocal<>();
 
-  /** What one thread holds, and how many times. */
-  private static final class Levels {
+  /**
+   * What one thread holds, and how many times. Refers to the view, and the thread to it: whoever
+   * keeps views by weak references finds the one by which a thread holds the lock.
+   */
+  private final class Levels {
     private final LockHandle handle;
     private int count = 1;
 
     Levels(LockHandle handle) {
       this.handle = handle;
+    }
+
+    /** Gives one level back, and the lock with the last. */
+    void leave() {
+      count--;
+      if (count == 0) {
+        held.remove();
+      }
+      try {
+        handle.checkValid();
+      } finally {
+        if (count == 0) {
+          handle.close();
+        }
+      }
     }
   }
 
@@ -163,26 +181,12 @@ public final class LockkeeperLock implements Lock {
               + LockNames.join(request.locks())
               + "\" is not held by this thread: only the one that locked may unlock");
     }
-    levels.count--;
-    if (levels.count == 0) {
-      held.remove();
-    }
     try {
-      checkAndClose(levels);
+      levels.leave();
     } catch (LockLostException e) {
       IllegalMonitorStateException lost = new IllegalMonitorStateException(e.getMessage());
       lost.initCause(e);
       throw lost;
-    }
-  }
-
-  private static void checkAndClose(Levels levels) {
-    try {
-      levels.handle.checkValid();
-    } finally {
-      if (levels.count == 0) {
-        levels.handle.close();
-      }
     }
   }
 

@@ -1,0 +1,214 @@
+package io.lockkeeper.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.spring.CurrentLock;
+import io.lockkeeper.spring.Locked;
+import io.lockkeeper.spring.integration.LockkeeperLockRegistry;
+import io.lockkeeper.testing.InMemoryLockkeeper;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/** What an application gets that has the starter on its class path. */
+@Timeout(60)
+class LockkeeperAutoConfigurationTest {
+
+  private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
+  private final ApplicationContextRunner application =
+      new ApplicationContextRunner()
+          .withConfiguration(
+              AutoConfigurations.of(
+                  LockkeeperAutoConfiguration.class,
+                  LockkeeperHealthAutoConfiguration.class,
+                  LockkeeperIntegrationAutoConfiguration.class));
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  /** Has a method that no proxy can intercept. */
+  static class Broken {
+    @Locked("a")
+    public final void fixed() {}
+  }
+
+  /** As the application would have it, but for the way to the server. */
+  private ApplicationContextRunner connected() {
+    return application.withBean(
+        LockkeeperClientBuilderCustomizer.class,
+        () -> builder -> builder.channels(address -> server.connect()));
+  }
+
+  /** A bean of the application. */
+  static class Orders {
+    @Locked("orders/#{#id}")
+    public long ship(String id) {
+      return CurrentLock.fencingToken();
+    }
+  }
+
+  @Test
+  void clientIsMadeOfThePropertiesAndClosedWithTheApplication() {
+    connected()
+        .withPropertyValues("lockkeeper.ttl=1h", "spring.application.name=shop")
+        .run(
+            context -> {
+              LockkeeperClient client = context.getBean(LockkeeperClient.class);
+              LockHandle lock = client.lock("orders/1");
+              assertThat(client.getLock("orders/1").holders())
+                  .singleElement()
+                  .extracting("holder")
+                  .isEqualTo("shop");
+              assertThat(lock.remaining()).isGreaterThan(Duration.ofSeconds(15));
+            });
+    assertThat(server.holderToken("orders/1")).isEmpty();
+  }
+
+  @Test
+  void clientOfTheApplicationsOwnIsLeftAlone() {
+    LockkeeperClient own = server.clientBuilder().build();
+    application
+        .withBean("own", LockkeeperClient.class, () -> own)
+        .run(context -> assertThat(context).getBean(LockkeeperClient.class).isSameAs(own));
+  }
+
+  @Test
+  void methodsOfBeansAreLocked() {
+    connected()
+        .withBean(Orders.class)
+        .run(context -> assertThat(context.getBean(Orders.class).ship("42")).isPositive());
+  }
+
+  @Test
+  void waitsAndHoldsAreMeasuredInTheApplicationsRegistry() {
+    connected()
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(Orders.class)
+        .run(
+            context -> {
+              context.getBean(Orders.class).ship("42");
+              MeterRegistry registry = context.getBean(MeterRegistry.class);
+              assertThat(registry.get("lockkeeper.client.acquire").timer().count()).isEqualTo(1);
+            });
+  }
+
+  @Test
+  void healthIsUpWhileACoordinatorAnswersAndDownWhileNoneDoes() {
+    connected()
+        .withPropertyValues("lockkeeper.health.timeout=20s", "lockkeeper.request-timeout=3s")
+        .run(
+            context -> {
+              var health = context.getBean(LockkeeperHealthIndicator.class);
+              assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+              server.refuseCalls(true);
+              assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+              assertThat(health.health().getDetails()).containsKey("error");
+              server.refuseCalls(false);
+              assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+            });
+  }
+
+  @Test
+  void healthIsDownWhenTheAnswerTakesTooLong() {
+    connected()
+        .withPropertyValues("lockkeeper.health.timeout=1ms")
+        .run(
+            context -> {
+              server.freeze();
+              var health = context.getBean(LockkeeperHealthIndicator.class).health();
+              server.thaw();
+              assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+              assertThat(health.getDetails()).containsEntry("error", "no answer within PT0.001S");
+            });
+  }
+
+  @Test
+  void healthIndicatorCanBeSwitchedOff() {
+    connected()
+        .withPropertyValues("management.health.lockkeeper.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean(LockkeeperHealthIndicator.class));
+  }
+
+  @Test
+  void applicationWithoutTheOptionalLibrariesStarts() {
+    new ApplicationContextRunner()
+        .withConfiguration(
+            AutoConfigurations.of(
+                LockkeeperAutoConfiguration.class, LockkeeperIntegrationAutoConfiguration.class))
+        .withBean(
+            LockkeeperClientBuilderCustomizer.class,
+            () -> builder -> builder.channels(address -> server.connect()))
+        .withClassLoader(
+            new FilteredClassLoader(
+                "org.springframework.integration", "io.micrometer", "io.opentelemetry"))
+        .run(
+            context -> {
+              assertThat(context).hasNotFailed();
+              try (LockHandle lock = context.getBean(LockkeeperClient.class).lock("orders/1")) {
+                assertThat(lock.isValid()).isTrue();
+              }
+            });
+  }
+
+  @Test
+  void lockRegistryOfTheApplicationsOwnIsLeftAlone() {
+    connected().run(context -> assertThat(context).hasSingleBean(LockkeeperLockRegistry.class));
+    LockRegistry<Lock> own = key -> new ReentrantLock();
+    connected()
+        .withBean("own", LockRegistry.class, () -> own)
+        .run(context -> assertThat(context).doesNotHaveBean(LockkeeperLockRegistry.class));
+  }
+
+  @Test
+  void settingsThatDoNotGoTogetherFailTheStart() {
+    application
+        .withPropertyValues("lockkeeper.token=x", "lockkeeper.token-file=/tmp/x")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("lockkeeper.token and lockkeeper.token-file"));
+    application
+        .withPropertyValues("lockkeeper.ttl=1s")
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("a lease lives 2 s to 1 hour"));
+    application
+        .withPropertyValues("lockkeeper.ssl.bundle=nosuch")
+        .withBean(SslBundles.class, DefaultSslBundleRegistry::new)
+        .run(
+            context -> assertThat(context).getFailure().rootCause().hasMessageContaining("nosuch"));
+  }
+
+  @Test
+  void annotationThatCannotWorkFailsTheStart() {
+    connected()
+        .withBean(Broken.class, Broken::new)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("private, final or static"));
+  }
+}

@@ -1,0 +1,224 @@
+package io.lockkeeper.spring.integration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.testing.InMemoryLockkeeper;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.integration.leader.AbstractCandidate;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.event.AbstractLeaderEvent;
+import org.springframework.integration.leader.event.OnGrantedEvent;
+import org.springframework.integration.leader.event.OnRevokedEvent;
+
+/** What a candidate of Spring Integration is told. */
+@Timeout(60)
+class LockkeeperLeaderInitiatorTest {
+
+  private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
+  private final LockkeeperClient client = server.clientBuilder().build();
+  private final Recording first = new Recording("first");
+  private final Recording second = new Recording("second");
+  private final List<String> events = new CopyOnWriteArrayList<>();
+  private AnnotationConfigApplicationContext context;
+
+  @BeforeEach
+  void start() {
+    context = new AnnotationConfigApplicationContext();
+    context.addApplicationListener(
+        event -> {
+          if (event instanceof AbstractLeaderEvent told) {
+            String name =
+                told instanceof OnGrantedEvent
+                    ? "granted"
+                    : told instanceof OnRevokedEvent ? "revoked" : "failed";
+            events.add(name + " " + told.getRole());
+          }
+        });
+    context.registerBean(
+        LockkeeperLeaderInitiator.class, () -> new LockkeeperLeaderInitiator(client, first));
+    context.refresh();
+  }
+
+  @AfterEach
+  void stop() {
+    context.close();
+    client.close();
+    server.close();
+  }
+
+  /** Remembers what it was told. */
+  private static class Recording extends AbstractCandidate {
+    final List<LeaderContext> granted = new CopyOnWriteArrayList<>();
+    final List<LeaderContext> revoked = new CopyOnWriteArrayList<>();
+
+    Recording(String id) {
+      super(id, "reports/leader");
+    }
+
+    @Override
+    public void onGranted(Context context) throws InterruptedException {
+      granted.add((LeaderContext) context);
+    }
+
+    @Override
+    public void onRevoked(Context context) {
+      revoked.add((LeaderContext) context);
+    }
+
+    LeaderContext awaitTerm(int number) {
+      Awaitility.await().until(() -> granted.size() >= number);
+      return granted.get(number - 1);
+    }
+  }
+
+  private LockkeeperLeaderInitiator standing(Recording candidate) {
+    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, candidate);
+    initiator.setApplicationEventPublisher(context);
+    initiator.start();
+    Awaitility.await().until(() -> client.getLock("reports/leader").queue().size() == 1);
+    return initiator;
+  }
+
+  @Test
+  void applicationThatStartsLeadsAndIsToldAndOneThatStopsStepsDown() {
+    // Given
+    LeaderContext term = first.awaitTerm(1);
+    assertThat(term.isLeader()).isTrue();
+    assertThat(term.fencingToken()).isPositive();
+    // When
+    context.close();
+    // Then
+    assertThat(first.revoked).containsExactly(term);
+    assertThat(term.isLeader()).isFalse();
+    assertThat(events).containsExactly("granted reports/leader", "revoked reports/leader");
+    assertThat(client.getLock("reports/leader").holders()).isEmpty();
+  }
+
+  @Test
+  void leaderThatYieldsIsFollowedByTheNextAndStandsAgain() {
+    // Given
+    LeaderContext term = first.awaitTerm(1);
+    LockkeeperLeaderInitiator next = standing(second);
+    // When
+    term.yield();
+    LeaderContext following = second.awaitTerm(1);
+    // Then
+    assertThat(following.fencingToken()).isGreaterThan(term.fencingToken());
+    assertThat(first.revoked).containsExactly(term);
+    Awaitility.await().until(() -> client.getLock("reports/leader").queue().size() == 1);
+    next.stop();
+    assertThat(first.awaitTerm(2).fencingToken()).isGreaterThan(following.fencingToken());
+  }
+
+  @Test
+  void lossIsToldAndTheCandidateStandsAgain() {
+    // Given
+    LeaderContext term = first.awaitTerm(1);
+    // When
+    server.removeHolder("reports/leader");
+    // Then
+    LeaderContext again = first.awaitTerm(2);
+    assertThat(first.revoked).containsExactly(term);
+    assertThat(term.isLeader()).isFalse();
+    assertThat(again.fencingToken()).isGreaterThan(term.fencingToken());
+  }
+
+  @Test
+  void candidateThatLeadsWithinItsMethodIsInterruptedAtTheEnd() {
+    // Given
+    context.close();
+    Recording busy =
+        new Recording("busy") {
+          @Override
+          public void onGranted(Context context) throws InterruptedException {
+            super.onGranted(context);
+            new CountDownLatch(1).await();
+          }
+        };
+    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, busy);
+    initiator.setApplicationEventPublisher(event -> {});
+    initiator.start();
+    busy.awaitTerm(1);
+    // When
+    initiator.stop();
+    // Then
+    assertThat(busy.revoked).hasSize(1);
+    assertThat(initiator.isRunning()).isFalse();
+    assertThat(client.getLock("reports/leader").holders()).isEmpty();
+  }
+
+  @Test
+  void candidateThatThrowsStepsDownAndIsReported() {
+    // Given
+    context.close();
+    events.clear();
+    Recording broken =
+        new Recording("broken") {
+          @Override
+          public void onGranted(Context context) throws InterruptedException {
+            super.onGranted(context);
+            throw new IllegalStateException("cannot lead");
+          }
+        };
+    List<Object> told = new CopyOnWriteArrayList<>();
+    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, broken);
+    initiator.setApplicationEventPublisher(told::add);
+    // When
+    initiator.start();
+    // Then
+    Awaitility.await().until(() -> told.size() == 3);
+    assertThat(broken.revoked).hasSize(1);
+    assertThat(client.getLock("reports/leader").holders()).isEmpty();
+    initiator.stop();
+  }
+
+  @Test
+  void clientThatIsClosedEndsTheThread() {
+    // Given
+    LockkeeperClient own = server.clientBuilder().build();
+    LockkeeperLeaderInitiator initiator =
+        new LockkeeperLeaderInitiator(own, new Recording("closed"));
+    initiator.setApplicationEventPublisher(event -> {});
+    initiator.start();
+    Awaitility.await().until(() -> client.getLock("reports/leader").queue().size() == 1);
+    // When
+    own.close();
+    // Then
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(50))
+        .until(
+            () ->
+                Thread.getAllStackTraces().keySet().stream()
+                        .filter(
+                            thread -> thread.getName().equals("lockkeeper-leader-reports/leader"))
+                        .count()
+                    <= 1);
+    initiator.stop();
+  }
+
+  @Test
+  void roleThatIsNoNameOfALockIsRefused() {
+    assertThatThrownBy(
+            () ->
+                new LockkeeperLeaderInitiator(
+                    client,
+                    new Recording("bad") {
+                      @Override
+                      public String getRole() {
+                        return "a//b";
+                      }
+                    }))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}
