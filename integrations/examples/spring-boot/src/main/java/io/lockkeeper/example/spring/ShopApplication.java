@@ -1,0 +1,35 @@
+package io.lockkeeper.example.spring;
+
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.spring.integration.LockkeeperLeaderInitiator;
+import java.nio.file.Path;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.scheduling.annotation.EnableScheduling;
+
+/** Starts an instance of the shop. */
+@SpringBootApplication
+@EnableScheduling
+public class ShopApplication {
+
+  /** Starts it. */
+  public static void main(String[] arguments) {
+    SpringApplication.run(ShopApplication.class, arguments);
+  }
+
+  /** Makes what the instances share. */
+  @Bean
+  Ledger ledger(@Value("${shop.ledger}") Path directory) {
+    return new Ledger(directory);
+  }
+
+  /** Stands for election as the one instance that reports. */
+  @Bean
+  LockkeeperLeaderInitiator reporterElection(
+      LockkeeperClient client, @Value("${server.port:8080}") String port) {
+    return new LockkeeperLeaderInitiator(client, new DefaultCandidate(port, "shop/reporter"));
+  }
+}
