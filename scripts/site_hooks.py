@@ -25,8 +25,8 @@ REFERENCES = {
 CSS = """
 .md-grid { max-width: 72rem }
 .md-typeset { overflow-wrap: break-word }
-.md-typeset td code, .md-typeset td a { overflow-wrap: normal }
-.md-typeset table:not([class]) td:not(:last-child) { min-width: 6rem }
+.md-typeset td code { white-space: nowrap; overflow-wrap: normal }
+.md-typeset td:not(:first-child) { min-width: 9rem }
 """
 
 
@@ -87,6 +87,11 @@ def on_page_markdown(markdown, page, config, files):
         return posixpath.relpath(site_uri(target), posixpath.dirname(here) or ".") + link[2] if target else link[0]
 
     return LINK.sub(rewritten, markdown)
+
+
+def on_page_content(html, page, config, files):
+    """A bar in code in a table is written \\|, and shown as a bar, as by GitHub."""
+    return re.sub(r"<td.*?</td>", lambda cell: cell[0].replace("\\|", "|"), html, flags=re.S)
 
 
 def target_of(page, link):
