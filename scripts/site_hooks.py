@@ -22,12 +22,6 @@ REFERENCES = {
     "go/lockkeepertest.txt": "Go: for tests",
     "node/index.html": "Node.js",
 }
-CSS = """
-.md-grid { max-width: 72rem }
-.md-typeset { overflow-wrap: break-word }
-.md-typeset td code { white-space: nowrap; overflow-wrap: normal }
-.md-typeset td:not(:first-child) { min-width: 9rem }
-"""
 
 
 class NestedListsOfTwoSpaces(Extension):
@@ -52,7 +46,6 @@ def on_files(files, config):
             files.append(File.generated(config, uri, **source))
 
     files.remove(files.get_file_from_path("README.md"))
-    add("site.css", content=CSS)
     if MERMAID:
         add("mermaid.min.js", abs_src_path=str(MERMAID))
     written = {path: what for path, what in REFERENCES.items() if (WRITTEN / path).exists()}
