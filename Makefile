@@ -39,13 +39,15 @@ lint: ## Check format, style, layering and the API, without tests
 	$(MVN) verify -DskipTests -DskipITs
 	scripts/buf-lint.sh
 
-docs: $(JAR) ## Write the API reference and those of the clients and testing to target/docs; a warning fails
+docs: $(JAR) ## Write the site to target/docs, with the references of the API, the clients and testing; a warning or a dead link fails
+	rm -rf target/docs
 	$(MVN) -q -P release -pl client-java,testing -am package -Dmaven.test.skip=true
 	java -cp $(JAR) scripts/ApiReference.java proto/target/classes/lockkeeper/v1/lockkeeper.binpb target/docs/api.html
 	for module in client-java testing; do \
-	  rm -rf target/docs/$$module && cp -r $$module/target/reports/apidocs target/docs/$$module || exit 1; done
+	  cp -r $$module/target/reports/apidocs target/docs/$$module || exit 1; done
 	clients/run.sh docs
-	@echo "target/docs: api.html, client-java, testing, python, go, node"
+	scripts/site.sh
+	@echo "target/docs: index.html, which leads to api.html, client-java, testing, python, go, node"
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew

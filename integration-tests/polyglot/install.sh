@@ -1,13 +1,14 @@
 #!/bin/sh
 # Installs the toolchains' pinned packages, generates the stubs from proto/ and builds the clients, all of it under
 # ignored folders. A toolchain that cannot be had is said so loudly ("SKIPPED: ...") and the tests of its client are skipped.
-# Run it again at any time: what is there already is not done twice. Arguments name the parts that are wanted; none: all.
+# Run it again at any time: what is there already is not done twice. Arguments name the parts that are wanted; none: all that tests need.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 proto=${PROTO_DIR:-$here/../../proto/src/main/proto}
 build=$here/build
 grpcurl_version=v1.9.4
+mermaid=mermaid@11.17.2
 skipped=0
 mkdir -p "$build/bin" "$build/log"
 
@@ -69,17 +70,23 @@ protoc() {
   "$build/bin/protoc" -I "$build/include" "$@"
 }
 
-python_client() {
-  want python3 python3 python3-venv || { skip "Python client: no python3"; return; }
-  if fresh python "$proto" "$here/python/requirements.txt" && [ -x "$build/python/bin/python" ]; then return; fi
+# Installs the pinned packages of Python that a file names into an environment of their own, $build/NAME.
+python_packages() {
   if ! python3 -c 'import ensurepip' >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     step apt-update apt-get update -q
     step apt-venv env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-venv
   fi
-  step python-venv python3 -m venv "$build/python" &&
-    step python-packages "$build/python/bin/python" -m pip install --disable-pip-version-check --only-binary :all: \
-      -r "$here/python/requirements.txt" || {
-    rm -rf "$build/python"
+  step "$1-venv" python3 -m venv "$build/$1" &&
+    step "$1-packages" "$build/$1/bin/python" -m pip install --disable-pip-version-check --only-binary :all: -r "$2" || {
+    rm -rf "$build/$1"
+    return 1
+  }
+}
+
+python_client() {
+  want python3 python3 python3-venv || { skip "Python client: no python3"; return; }
+  if fresh python "$proto" "$here/python/requirements.txt" && [ -x "$build/python/bin/python" ]; then return; fi
+  python_packages python "$here/python/requirements.txt" || {
     skip "Python client: its packages cannot be installed"
     return
   }
@@ -163,6 +170,23 @@ page_browser() {
   say "browser for the web page ready"
 }
 
+# What writes the documentation site; not needed by any test. The site asks no other host for anything, so it has to
+# bring the program that draws its diagrams; where that cannot be had they are shown as they are written.
+site() {
+  want python3 python3 python3-venv || { skip "the documentation site: no python3"; return; }
+  requirements=$here/../../docs/requirements.txt
+  if ! { fresh site "$requirements" && [ -x "$build/site/bin/mkdocs" ]; }; then
+    python_packages site "$requirements" || { skip "the documentation site: its packages cannot be installed"; return; }
+    touch "$build/site.stamp"
+    say "the site's packages ready"
+  fi
+  [ -f "$build/$mermaid/package/dist/mermaid.min.js" ] && return
+  want npm npm || { skip "diagrams in the documentation site: no npm"; return; }
+  mkdir -p "$build/$mermaid"
+  step mermaid sh -c "cd '$build/$mermaid' && npm pack --silent '$mermaid' && tar -xzf *.tgz package/dist/mermaid.min.js && rm *.tgz" ||
+    skip "diagrams in the documentation site: mermaid cannot be had"
+}
+
 # Moves the wall clock of a server under test; not needed by anything else.
 wall_clock() {
   if fresh wall-clock "$here/clock" && [ -f "$build/bin/wall-clock.so" ]; then return; fi
@@ -188,8 +212,8 @@ monitoring() {
 [ $# -gt 0 ] || set -- python_client go_programs node_client page_browser wall_clock monitoring
 for part; do
   case $part in
-    python_client | go_programs | node_client | page_browser | wall_clock | monitoring) "$part" ;;
-    *) echo "usage: $0 [python_client | go_programs | node_client | page_browser | wall_clock | monitoring]..." >&2; exit 2 ;;
+    python_client | go_programs | node_client | page_browser | wall_clock | monitoring | site) "$part" ;;
+    *) echo "usage: $0 [python_client | go_programs | node_client | page_browser | wall_clock | monitoring | site]..." >&2; exit 2 ;;
   esac
 done
 if [ "$skipped" -gt 0 ]; then

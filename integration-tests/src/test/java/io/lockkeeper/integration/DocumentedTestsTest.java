@@ -60,15 +60,6 @@ final class DocumentedTestsTest {
     assertThat(missing(Files.readString(page))).as("named in %s, but not there", page).isEmpty();
   }
 
-  @ParameterizedTest
-  @MethodSource("pages")
-  void everyPageThatAPageLinksToExists(Path page) throws IOException {
-    Matcher link = Pattern.compile("]\\(([^)#:]+)(?:#[^)]*)?\\)").matcher(Files.readString(page));
-    while (link.find()) {
-      assertThat(page.resolveSibling(link.group(1))).exists();
-    }
-  }
-
   @Test
   void nameOfATestThatDoesNotExistIsFound() {
     // Given
@@ -163,7 +154,7 @@ final class DocumentedTestsTest {
 
   private static Map<String, String> sources(String kind) {
     Map<String, String> found = new HashMap<>();
-    try (Stream<Path> folders = Files.find(ROOT, 4, (path, is) -> path.endsWith("src/" + kind))) {
+    try (Stream<Path> folders = Files.find(ROOT, 5, (path, is) -> path.endsWith("src/" + kind))) {
       for (Path sources : folders.toList()) {
         collect(sources, found);
       }
