@@ -43,37 +43,12 @@ class LockLossTest {
   }
 
   @Test
-  fun lossCancelsTheBlockAndReachesTheCallerAsLockLostException() = runBlocking<Unit> {
-    // When
-    val cancelled = AtomicBoolean()
-    val outcome = runCatching {
-      client.withLock(LOCK) {
-        takeAway()
-        try {
-          awaitCancellation()
-        } finally {
-          cancelled.set(true)
-        }
-      }
-    }
-    // Then
-    val thrown = outcome.exceptionOrNull()
-    assertThat(thrown).isInstanceOfSatisfying(LockLostException::class.java) {
-      assertThat(it.lock()).isEqualTo(LOCK)
-      assertThat(it.reason()).isEqualTo(LossReason.REMOVED)
-    }
-    assertThat(thrown).hasNoSuppressedExceptions()
-    assertThat(cancelled).isTrue()
-    assertThat(isActive).isTrue()
-  }
-
-  @Test
-  fun lossCancelsWhatTheBlockHasStarted() = runBlocking<Unit> {
-    // When
-    val cancelled = AtomicBoolean()
-    val outcome = runCatching {
-      client.withLock(LOCK) {
-        launch(Dispatchers.Default) {
+  fun lossCancelsTheBlockAndReachesTheCallerAsLockLostException() =
+    runBlocking<Unit> {
+      // When
+      val cancelled = AtomicBoolean()
+      val outcome = runCatching {
+        client.withLock(LOCK) {
           takeAway()
           try {
             awaitCancellation()
@@ -82,182 +57,220 @@ class LockLossTest {
           }
         }
       }
-    }
-    // Then
-    assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
-    assertThat(cancelled).isTrue()
-  }
-
-  @Test
-  fun lossFailsTheCoroutineOfTheCallerRatherThanEndingItInSilence() = runBlocking<Unit> {
-    // When
-    val failure = supervisorScope {
-      val task = async {
-        client.withLock(LOCK) {
-          takeAway()
-          awaitCancellation()
-        }
+      // Then
+      val thrown = outcome.exceptionOrNull()
+      assertThat(thrown).isInstanceOfSatisfying(LockLostException::class.java) {
+        assertThat(it.lock()).isEqualTo(LOCK)
+        assertThat(it.reason()).isEqualTo(LossReason.REMOVED)
       }
-      runCatching { task.await() }.exceptionOrNull()
+      assertThat(thrown).hasNoSuppressedExceptions()
+      assertThat(cancelled).isTrue()
+      assertThat(isActive).isTrue()
     }
-    // Then
-    assertThat(failure).isInstanceOf(LockLostException::class.java)
-  }
 
   @Test
-  fun blockThatSwallowsItsCancellationAndReturnsFails() = runBlocking<Unit> {
-    // When
-    val outcome = runCatching {
-      client.withLock(LOCK) {
-        takeAway()
-        try {
-          awaitCancellation()
-        } catch (_: CancellationException) {
-          "done"
-        }
-      }
-    }
-    // Then
-    assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
-  }
-
-  @Test
-  fun blockThatReturnsWithoutNoticingTheLossFails() = runBlocking<Unit> {
-    // When
-    val outcome = runCatching {
-      client.withLock(LOCK) { lock ->
-        takeAway()
-        withContext(NonCancellable) { eventually { !lock.isValid } }
-        "done"
-      }
-    }
-    // Then
-    assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
-  }
-
-  @Test
-  fun exceptionOfABlockWhoseLockWasLostIsSuppressed() = runBlocking<Unit> {
-    // When
-    val outcome = runCatching {
-      client.withLock(LOCK) {
-        awaitLoss()
-        throw IOException("disk full")
-      }
-    }
-    // Then
-    val thrown = outcome.exceptionOrNull()
-    assertThat(thrown).isInstanceOf(LockLostException::class.java)
-    assertThat(thrown!!.suppressed).singleElement().isInstanceOf(IOException::class.java)
-  }
-
-  @Test
-  fun errorOfABlockWhoseLockWasLostSuppressesTheLoss() = runBlocking<Unit> {
-    // When
-    val outcome = runCatching {
-      client.withLock(LOCK) {
-        awaitLoss()
-        throw StackOverflowError("endless")
-      }
-    }
-    // Then
-    val thrown = outcome.exceptionOrNull()
-    assertThat(thrown).isInstanceOf(StackOverflowError::class.java)
-    assertThat(thrown!!.suppressed).hasAtLeastOneElementOfType(LockLostException::class.java)
-  }
-
-  @Test
-  fun cancellationOfTheCallerStaysOneThoughTheLockIsLost() = runBlocking<Unit> {
-    // Given
-    val entered = CompletableDeferred<Unit>()
-    val thrown = CompletableDeferred<Throwable?>()
-    val task = launch {
+  fun lossCancelsWhatTheBlockHasStarted() =
+    runBlocking<Unit> {
+      // When
+      val cancelled = AtomicBoolean()
       val outcome = runCatching {
-        client.withLock(LOCK) { lock ->
-          entered.complete(Unit)
-          try {
-            awaitCancellation()
-          } finally {
-            takeAway()
-            withContext(NonCancellable) { eventually { !lock.isValid } }
-          }
-        }
-      }
-      thrown.complete(outcome.exceptionOrNull())
-      outcome.getOrThrow()
-    }
-    entered.await()
-    // When
-    task.cancelAndJoin()
-    // Then
-    assertThat(thrown.await()).isInstanceOf(CancellationException::class.java)
-    assertThat(thrown.await()).hasCauseInstanceOf(LockLostException::class.java)
-    assertThat(isActive).isTrue()
-  }
-
-  @Test
-  fun lossOfTheOuterLockOfTwoIsToldAsTheOuterOnes() = runBlocking<Unit> {
-    // When
-    val outcome = runCatching {
-      client.withLock(LOCK) {
-        client.withLock("inner") {
-          takeAway()
-          awaitCancellation()
-        }
-      }
-    }
-    // Then
-    assertThat(outcome.exceptionOrNull()).isInstanceOfSatisfying(LockLostException::class.java) {
-      assertThat(it.lock()).isEqualTo(LOCK)
-    }
-    client.awaitUnused("inner")
-  }
-
-  @Test
-  fun lossOfTheInnerLockOfTwoLeavesTheOuterOneHeld() = runBlocking<Unit> {
-    // When
-    val outcome = client.withLock("outer") { outer ->
-      val inner = runCatching {
         client.withLock(LOCK) {
-          takeAway()
-          awaitCancellation()
-        }
-      }
-      outer.isValid to inner.exceptionOrNull()
-    }
-    // Then
-    assertThat(outcome.first).isTrue()
-    assertThat(outcome.second).isInstanceOf(LockLostException::class.java)
-  }
-
-  @Test
-  fun endOfTheLeaseReachesTheCallersOfAllLocksUnderIt() = runBlocking<Unit> {
-    // Given
-    val thrown = List(10) { CompletableDeferred<Throwable?>() }
-    val entered = List(10) { CompletableDeferred<Unit>() }
-    val tasks = thrown.mapIndexed { i, result ->
-      launch {
-        val outcome = runCatching {
-          client.withLock("outer/$i") {
-            client.withLock("inner/$i") {
-              entered[i].complete(Unit)
+          launch(Dispatchers.Default) {
+            takeAway()
+            try {
               awaitCancellation()
+            } finally {
+              cancelled.set(true)
             }
           }
         }
-        result.complete(outcome.exceptionOrNull())
+      }
+      // Then
+      assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
+      assertThat(cancelled).isTrue()
+    }
+
+  @Test
+  fun lossFailsTheCoroutineOfTheCallerRatherThanEndingItInSilence() =
+    runBlocking<Unit> {
+      // When
+      val failure = supervisorScope {
+        val task = async {
+          client.withLock(LOCK) {
+            takeAway()
+            awaitCancellation()
+          }
+        }
+        runCatching { task.await() }.exceptionOrNull()
+      }
+      // Then
+      assertThat(failure).isInstanceOf(LockLostException::class.java)
+    }
+
+  @Test
+  fun blockThatSwallowsItsCancellationAndReturnsFails() =
+    runBlocking<Unit> {
+      // When
+      val outcome = runCatching {
+        client.withLock(LOCK) {
+          takeAway()
+          try {
+            awaitCancellation()
+          } catch (_: CancellationException) {
+            "done"
+          }
+        }
+      }
+      // Then
+      assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
+    }
+
+  @Test
+  fun blockThatReturnsWithoutNoticingTheLossFails() =
+    runBlocking<Unit> {
+      // When
+      val outcome = runCatching {
+        client.withLock(LOCK) { lock ->
+          takeAway()
+          withContext(NonCancellable) { eventually { !lock.isValid } }
+          "done"
+        }
+      }
+      // Then
+      assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
+    }
+
+  @Test
+  fun exceptionOfABlockWhoseLockWasLostIsSuppressed() =
+    runBlocking<Unit> {
+      // When
+      val outcome = runCatching {
+        client.withLock(LOCK) {
+          awaitLoss()
+          throw IOException("disk full")
+        }
+      }
+      // Then
+      val thrown = outcome.exceptionOrNull()
+      assertThat(thrown).isInstanceOf(LockLostException::class.java)
+      assertThat(thrown!!.suppressed).singleElement().isInstanceOf(IOException::class.java)
+    }
+
+  @Test
+  fun errorOfABlockWhoseLockWasLostSuppressesTheLoss() =
+    runBlocking<Unit> {
+      // When
+      val outcome = runCatching {
+        client.withLock(LOCK) {
+          awaitLoss()
+          throw StackOverflowError("endless")
+        }
+      }
+      // Then
+      val thrown = outcome.exceptionOrNull()
+      assertThat(thrown).isInstanceOf(StackOverflowError::class.java)
+      assertThat(thrown!!.suppressed).hasAtLeastOneElementOfType(LockLostException::class.java)
+    }
+
+  @Test
+  fun cancellationOfTheCallerStaysOneThoughTheLockIsLost() =
+    runBlocking<Unit> {
+      // Given
+      val entered = CompletableDeferred<Unit>()
+      val thrown = CompletableDeferred<Throwable?>()
+      val task = launch {
+        val outcome = runCatching {
+          client.withLock(LOCK) { lock ->
+            entered.complete(Unit)
+            try {
+              awaitCancellation()
+            } finally {
+              takeAway()
+              withContext(NonCancellable) { eventually { !lock.isValid } }
+            }
+          }
+        }
+        thrown.complete(outcome.exceptionOrNull())
+        outcome.getOrThrow()
+      }
+      entered.await()
+      // When
+      task.cancelAndJoin()
+      // Then
+      assertThat(thrown.await()).isInstanceOf(CancellationException::class.java)
+      assertThat(thrown.await()).hasCauseInstanceOf(LockLostException::class.java)
+      assertThat(isActive).isTrue()
+    }
+
+  @Test
+  fun lossOfTheOuterLockOfTwoIsToldAsTheOuterOnes() =
+    runBlocking<Unit> {
+      // When
+      val outcome = runCatching {
+        client.withLock(LOCK) {
+          client.withLock("inner") {
+            takeAway()
+            awaitCancellation()
+          }
+        }
+      }
+      // Then
+      assertThat(outcome.exceptionOrNull()).isInstanceOfSatisfying(LockLostException::class.java) {
+        assertThat(it.lock()).isEqualTo(LOCK)
+      }
+      client.awaitUnused("inner")
+    }
+
+  @Test
+  fun lossOfTheInnerLockOfTwoLeavesTheOuterOneHeld() =
+    runBlocking<Unit> {
+      // When
+      val outcome =
+        client.withLock("outer") { outer ->
+          val inner = runCatching {
+            client.withLock(LOCK) {
+              takeAway()
+              awaitCancellation()
+            }
+          }
+          outer.isValid to inner.exceptionOrNull()
+        }
+      // Then
+      assertThat(outcome.first).isTrue()
+      assertThat(outcome.second).isInstanceOf(LockLostException::class.java)
+    }
+
+  @Test
+  fun endOfTheLeaseReachesTheCallersOfAllLocksUnderIt() =
+    runBlocking<Unit> {
+      // Given
+      val thrown = List(10) { CompletableDeferred<Throwable?>() }
+      val entered = List(10) { CompletableDeferred<Unit>() }
+      val tasks =
+        thrown.mapIndexed { i, result ->
+          launch {
+            val outcome = runCatching {
+              client.withLock("outer/$i") {
+                client.withLock("inner/$i") {
+                  entered[i].complete(Unit)
+                  awaitCancellation()
+                }
+              }
+            }
+            result.complete(outcome.exceptionOrNull())
+          }
+        }
+      entered.forEach { it.await() }
+      // When
+      server.endLeases()
+      tasks.joinAll()
+      // Then
+      thrown.forEachIndexed { i, result ->
+        assertThat(result.await()).isInstanceOfSatisfying(LockLostException::class.java) {
+          assertThat(it.lock()).isEqualTo("outer/$i")
+        }
       }
     }
-    entered.forEach { it.await() }
-    // When
-    server.endLeases()
-    tasks.joinAll()
-    // Then
-    thrown.forEachIndexed { i, result ->
-      assertThat(result.await()).isInstanceOfSatisfying(LockLostException::class.java) {
-        assertThat(it.lock()).isEqualTo("outer/$i")
-      }
-    }
-  }
 
   @Test
   fun blockNeverBeginsUnderALockWhoseDeadlineHasPassed() {
@@ -284,25 +297,24 @@ class LockLossTest {
         // Then
         assertThat(began).isFalse()
         assertThat(thrown.isCompleted).isTrue()
-        runBlocking {
-          assertThat(thrown.await()).isInstanceOf(LockLostException::class.java)
-        }
+        runBlocking { assertThat(thrown.await()).isInstanceOf(LockLostException::class.java) }
       }
     }
   }
 
   @Test
-  fun blockThatHasReleasedItsLockIsNotToldOfALoss() = runBlocking<Unit> {
-    // When
-    val result =
-      client.withLock(LOCK) { lock ->
-        lock.releaseAsync()
-        yield()
-        "done"
-      }
-    // Then
-    assertThat(result).isEqualTo("done")
-  }
+  fun blockThatHasReleasedItsLockIsNotToldOfALoss() =
+    runBlocking<Unit> {
+      // When
+      val result =
+        client.withLock(LOCK) { lock ->
+          lock.releaseAsync()
+          yield()
+          "done"
+        }
+      // Then
+      assertThat(result).isEqualTo("done")
+    }
 
   private companion object {
     const val LOCK = "orders/42"
