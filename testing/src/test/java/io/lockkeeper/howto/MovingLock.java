@@ -5,17 +5,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A lock that is moving from one lock service to another: both are taken, first the old one, and
- * given back in reverse. So it excludes those that take only the old lock, and those that take only
- * the new one, while they do not run at the same time. Reentrant if both locks are; what belongs to
- * a thread in one of them belongs to it here.
+ * A lock that is moving from one lock service to another: both are taken, always in the same order,
+ * and given back in reverse. So it excludes those that take only the old lock, and those that take
+ * only the new one; these two must never run at the same time. Reentrant if both locks are; what
+ * belongs to a thread in one of them belongs to it here.
  *
- * <p>Errors are those of the two locks. When the new lock cannot be had, the old one is given back.
+ * <p>Errors are those of the two locks. When the second cannot be had, the first is given back.
  */
 public final class MovingLock implements Lock {
 
-  private final Lock old;
-  private final Lock next;
+  private final Lock first;
+  private final Lock second;
 
   /** Locks, or returns false. */
   private interface Attempt<X extends Exception> {
@@ -25,73 +25,73 @@ public final class MovingLock implements Lock {
   /**
    * Makes one lock of two.
    *
-   * @param old of the service that is left, taken first and given back last
-   * @param next of the service that is moved to
+   * @param first taken first and given back last: commonly that of the service that is left
+   * @param second taken second: commonly that of the service that is moved to
    */
-  public MovingLock(Lock old, Lock next) {
-    this.old = old;
-    this.next = next;
+  public MovingLock(Lock first, Lock second) {
+    this.first = first;
+    this.second = second;
   }
 
   @Override
   public void lock() {
-    old.lock();
-    lockNext(
+    first.lock();
+    lockSecond(
         () -> {
-          next.lock();
+          second.lock();
           return true;
         });
   }
 
   @Override
   public void lockInterruptibly() throws InterruptedException {
-    old.lockInterruptibly();
-    lockNext(
+    first.lockInterruptibly();
+    lockSecond(
         () -> {
-          next.lockInterruptibly();
+          second.lockInterruptibly();
           return true;
         });
   }
 
   @Override
   public boolean tryLock() {
-    return old.tryLock() && lockNext(next::tryLock);
+    return first.tryLock() && lockSecond(second::tryLock);
   }
 
   /** Locks both if that is possible in time: what the first has used is missing to the second. */
   @Override
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
     long begin = System.nanoTime();
-    return old.tryLock(time, unit)
-        && lockNext(
+    return first.tryLock(time, unit)
+        && lockSecond(
             () ->
-                next.tryLock(
+                second.tryLock(
                     unit.toNanos(time) - (System.nanoTime() - begin), TimeUnit.NANOSECONDS));
   }
 
-  private <X extends Exception> boolean lockNext(Attempt<X> attempt) throws X {
+  private <X extends Exception> boolean lockSecond(Attempt<X> attempt) throws X {
     boolean locked = false;
     try {
       locked = attempt.lock();
     } finally {
       if (!locked) {
-        old.unlock();
+        first.unlock();
       }
     }
     return locked;
   }
 
   /**
-   * Unlocks both, the old one also if the new one throws.
+   * Unlocks both, the first also if the second throws.
    *
    * @throws IllegalMonitorStateException if either was lost meanwhile, or is not held
    */
   @Override
   public void unlock() {
     try {
-      next.unlock();
+      second.unlock();
     } finally {
-      old.unlock();
+      first.unlock();
     }
   }
 
