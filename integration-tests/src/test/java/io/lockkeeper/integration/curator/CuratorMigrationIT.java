@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
 import io.lockkeeper.integration.harness.Asking;
-import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.ServerProcess;
-import io.lockkeeper.integration.harness.Unprotected;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.GetLockRequest;
@@ -14,17 +12,16 @@ import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockState;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** The steps of {@code docs/migrate/from-curator.md}, each taken while the service works. */
+/**
+ * The steps of {@code docs/migrate/from-curator.md}, each by itself; {@link CuratorDrillIT} takes
+ * them one after the other.
+ */
 final class CuratorMigrationIT {
-
-  private static final int ROUNDS = 40;
 
   private final Neighbourhood here = Neighbourhood.shared();
 
@@ -51,33 +48,6 @@ final class CuratorMigrationIT {
     holder.release(Recipe.MUTEX, path);
     waiter.awaitGrant();
     waiter.release();
-  }
-
-  @Test
-  void processesMoveOverAndBackWhileTheOthersWorkAndNoUpdateIsLost() {
-    // Given
-    Path directory = Scratch.directory("curator-migration");
-    Unprotected shared = Unprotected.in(directory);
-    String path = Neighbourhood.path("migration-work");
-    CompletableFuture<String> unmoved =
-        here.peer("shipping")
-            .hand("migration-work")
-            .startWork(Recipe.MUTEX, path, 3 * ROUNDS, directory);
-    Hand billing = here.peer("billing").hand("migration-work");
-    workWithCurator(billing, path, directory);
-
-    // When
-    CuratorMutexIT.work(here.channel(), "migration-work", shared);
-    workWithCurator(billing, path, directory);
-    CuratorProcess.join(unmoved, "end of the work");
-
-    // Then
-    assertThat(shared.counter()).isEqualTo(6 * ROUNDS);
-    assertThat(here.znodes().entries("migration-work")).isEmpty();
-  }
-
-  private static void workWithCurator(Hand hand, String path, Path directory) {
-    CuratorProcess.join(hand.startWork(Recipe.MUTEX, path, ROUNDS, directory), "end of the work");
   }
 
   @Test
