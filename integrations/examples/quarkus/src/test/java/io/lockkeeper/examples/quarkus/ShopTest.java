@@ -1,0 +1,130 @@
+package io.lockkeeper.examples.quarkus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.testing.InMemoryLockkeeper;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.test.common.http.TestHTTPResource;
+import io.quarkus.test.junit.QuarkusTest;
+import jakarta.inject.Inject;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The application, started, with a coordinator in memory. */
+@QuarkusTest
+@Timeout(60)
+class ShopTest {
+
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  @TestHTTPResource URI root;
+  @Inject InMemoryLockkeeper server;
+  @Inject Shop shop;
+  @Inject Stock stock;
+  @Inject MeterRegistry meters;
+
+  @Test
+  void salesWaitWhileAnotherClientHoldsTheItem() throws InterruptedException {
+    // Given
+    stock.fill("lamp", 3);
+    try (LockkeeperClient other = server.clientBuilder().build()) {
+      LockHandle held = other.lock("stock/lamp");
+      CompletableFuture<Integer> sale = CompletableFuture.supplyAsync(() -> sell("lamp"));
+      CompletableFuture<Integer> asyncSale = shop.sellAsync("lamp");
+      await().until(() -> other.getLock("stock/lamp").queueLength() == 2);
+      boolean soldBefore = sale.isDone() || asyncSale.isDone();
+      int left = stock.take("lamp", held.fencingToken());
+      // When
+      held.close();
+      // Then
+      assertThat(soldBefore).isFalse();
+      assertThat(left).isEqualTo(2);
+      assertThat(sale.join() + asyncSale.join()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void changeWithAnOldTokenIsRefused() throws InterruptedException {
+    // Given
+    stock.fill("chair", 2);
+    long old;
+    try (LockkeeperClient other = server.clientBuilder().build();
+        LockHandle held = other.lock("stock/chair")) {
+      old = held.fencingToken();
+    }
+    // When
+    int left = shop.sell("chair");
+    // Then
+    assertThat(left).isEqualTo(1);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> stock.take("chair", old))
+        .withMessageContaining("lower");
+  }
+
+  @Test
+  void bothResourcesSell() throws IOException, InterruptedException {
+    // Given
+    stock.fill("table", 2);
+    // When
+    String first = post("sales/table");
+    String second = post("sales/table/async");
+    // Then
+    assertThat(first).isEqualTo("1");
+    assertThat(second).isEqualTo("0");
+  }
+
+  @Test
+  void instanceIsReadyWhileACoordinatorAnswers() throws IOException, InterruptedException {
+    // Given
+    int before = readiness();
+    // When
+    server.refuseCalls(true);
+    int without = readiness();
+    // Then
+    server.refuseCalls(false);
+    assertThat(before).isEqualTo(200);
+    assertThat(without).isEqualTo(503);
+    await().until(() -> readiness() == 200);
+  }
+
+  @Test
+  void waitsAreMeasured() throws InterruptedException {
+    // Given
+    stock.fill("shelf", 1);
+    // When
+    int unused = shop.sell("shelf");
+    // Then
+    assertThat(meters.find("lockkeeper.client.acquire").tag("outcome", "acquired").timers())
+        .isNotEmpty();
+  }
+
+  private int sell(String item) {
+    try {
+      return shop.sell(item);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private String post(String path) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(root.resolve(path)).POST(BodyPublishers.noBody()).build();
+    return HTTP.send(request, BodyHandlers.ofString()).body();
+  }
+
+  private int readiness() throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(root.resolve("q/health/ready")).build();
+    return HTTP.send(request, BodyHandlers.discarding()).statusCode();
+  }
+}
