@@ -18,7 +18,7 @@ private const val BOOKS = 6
  */
 fun main(args: Array<String>) {
   if (args.size != 1) {
-    System.err.println("usage: java -jar kotlin-example.jar HOST:PORT")
+    System.err.println("usage: java -jar lockkeeper-example-kotlin.jar HOST:PORT")
     exitProcess(2)
   }
   val stock = Stock(BOOKS)

@@ -1,5 +1,5 @@
 /** A shop that runs in several instances. */
 @NullMarked
-package io.lockkeeper.example.spring;
+package io.lockkeeper.examples.spring;
 
 import org.jspecify.annotations.NullMarked;

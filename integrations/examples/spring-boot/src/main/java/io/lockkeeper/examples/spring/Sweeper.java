@@ -1,4 +1,4 @@
-package io.lockkeeper.example.spring;
+package io.lockkeeper.examples.spring;
 
 import io.lockkeeper.spring.CurrentLock;
 import io.lockkeeper.spring.Locked;

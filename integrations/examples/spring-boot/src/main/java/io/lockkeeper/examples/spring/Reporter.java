@@ -1,4 +1,4 @@
-package io.lockkeeper.example.spring;
+package io.lockkeeper.examples.spring;
 
 import io.lockkeeper.spring.integration.LeaderContext;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.lockkeeper.example.spring;
+package io.lockkeeper.examples.spring;
 
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;

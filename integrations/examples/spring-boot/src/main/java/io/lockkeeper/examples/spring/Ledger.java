@@ -1,4 +1,4 @@
-package io.lockkeeper.example.spring;
+package io.lockkeeper.examples.spring;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
