@@ -1,4 +1,4 @@
-package io.lockkeeper.example.shedlock;
+package io.lockkeeper.examples.shedlock;
 
 import io.lockkeeper.shedlock.LockkeeperLockProvider;
 import java.time.Instant;

@@ -1,4 +1,4 @@
-package io.lockkeeper.example.shedlock;
+package io.lockkeeper.examples.shedlock;
 
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.shedlock.LockkeeperLockProvider;
