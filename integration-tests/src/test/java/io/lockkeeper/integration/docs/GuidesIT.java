@@ -1,0 +1,234 @@
+package io.lockkeeper.integration.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.lockkeeper.integration.docs.Page.Block;
+import io.lockkeeper.integration.harness.Jar;
+import io.lockkeeper.integration.harness.Scratch;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Runs the commands of every page as a reader would, one block {@code sh} after the other in one
+ * bash, and compares what they print with what the page shows. They run at the root of a copy of
+ * the sources with the program in it that is built already, so they may write there, and {@code
+ * make run} has nothing to build. A block below a line {@code <!-- not run: the reason -->} is left
+ * out.
+ */
+final class GuidesIT {
+
+  /** What a page may use that a machine may lack, and the question that tells. */
+  private static final Map<String, String> PROGRAMS =
+      Map.of(
+          "openssl", "openssl x509 -help 2>&1 | grep -q -e -copy_extensions",
+          "curl", "curl --version",
+          "grpcurl", "test -x polyglot/build/bin/grpcurl",
+          "promtool", "test -x polyglot/build/bin/promtool",
+          "python3", "python3 --version",
+          "make", "make --version");
+
+  static Stream<Page> pagesWithCommands() {
+    return Page.all().filter(page -> has(page, "sh"));
+  }
+
+  private static boolean has(Page page, String language) {
+    return page.blocks().stream().anyMatch(block -> block.language().equals(language));
+  }
+
+  @ParameterizedTest
+  @MethodSource("pagesWithCommands")
+  void everyCommandOfThePagePrintsWhatThePageShows(Page page) throws Exception {
+    // Given
+    Guide guide = new Guide(page);
+    report(page, guide.skipped());
+    for (Map.Entry<String, String> program : PROGRAMS.entrySet()) {
+      if (guide.uses(program.getKey())) {
+        assumeWorks(program.getKey(), program.getValue());
+      }
+    }
+    Path log = Scratch.directory("guide-" + page.name().replace('/', '-'));
+    Path copy = Files.createDirectory(log.resolve("copy"));
+
+    // When
+    Optional<String> difference = Optional.empty();
+    if (guide.isRunnable()) {
+      copySourcesAndProgram(copy);
+      difference = guide.run(copy, log);
+      delete(copy);
+    }
+
+    // Then
+    assertThat(difference).as("difference from %s", page).isEmpty();
+    assertThat(guide.skipped())
+        .as("blocks that are not run for a reason")
+        .noneMatch(block -> block.reason().orElse("").isEmpty());
+  }
+
+  @Test
+  void lineThatIsNotPrintedOrInAnotherOrderIsFound() {
+    // Given
+    String printed = "token 7\nno lock in use\n";
+
+    // When
+    Optional<String> inOrder = Guide.firstAbsent(List.of("token ...", "no lock in use"), printed);
+    Optional<String> swapped = Guide.firstAbsent(List.of("no lock in use", "token ..."), printed);
+    Optional<String> notPrinted = Guide.firstAbsent(List.of("no lock"), printed);
+
+    // Then
+    assertThat(inOrder).isEmpty();
+    assertThat(swapped).contains("token ...");
+    assertThat(notPrinted).contains("no lock");
+  }
+
+  @Test
+  void pageThatShowsWhatIsNotPrintedIsFound(@TempDir Path directory) throws Exception {
+    // Given
+    Guide guide = guide("```sh\necho one\n```", "```text\none\n```", "```text\ntwo\n```");
+
+    // When
+    Optional<String> difference = guide.run(directory, directory);
+
+    // Then
+    assertThat(difference).hasValueSatisfying(text -> assertThat(text).contains("line 1:", "two"));
+  }
+
+  @Test
+  void commandThatFailsIsFoundThoughOthersFollow(@TempDir Path directory) throws Exception {
+    // Given
+    Guide guide = guide("```sh\necho one\n```", "```sh\nfalse | cat\necho two\n```");
+
+    // When
+    Optional<String> difference = guide.run(directory, directory);
+
+    // Then
+    assertThat(difference).hasValueSatisfying(text -> assertThat(text).contains("line 4:", "one"));
+  }
+
+  @Test
+  void portOfThePageIsAnotherOneInCommandsAndInWhatIsShown(@TempDir Path directory)
+      throws Exception {
+    // Given
+    Guide guide =
+        guide(
+            "```sh\necho \"localhost:7420 7430\"\n[ $LOCKKEEPER_SERVER = localhost:7420 ]\n```",
+            "```text\nlocalhost:7420 7430\n```");
+
+    // When
+    Optional<String> difference = guide.run(directory, directory);
+
+    // Then
+    assertThat(difference).isEmpty();
+    assertThat(directory.resolve("output")).content().doesNotContain("7420", "7430");
+  }
+
+  @Test
+  void processThatAPageLeavesBehindIsEnded(@TempDir Path directory) throws Exception {
+    // Given
+    Guide guide = guide("```sh\n(sleep 3600 & echo $! > left)\n```");
+
+    // When
+    Optional<String> difference = guide.run(directory, directory);
+
+    // Then
+    long left = Long.parseLong(Files.readString(directory.resolve("left")).strip());
+    assertThat(difference).isEmpty();
+    assertThat(ProcessHandle.of(left).filter(GuidesIT::isAtWork)).isEmpty();
+  }
+
+  @Test
+  void blockThatIsNotRunIsLeftOutWithWhatItPrints() {
+    // Given
+    String page =
+        """
+        <!-- not run: needs Docker -->
+        ```sh
+        docker ps
+        ```
+
+        ```text
+        nothing
+        ```
+        <!-- not run: -->
+
+          ```sh
+          helm
+          ```
+        """;
+
+    // When
+    Guide guide = guide(page);
+
+    // Then
+    assertThat(guide.isRunnable()).isFalse();
+    assertThat(guide.skipped())
+        .extracting(Block::line, Block::lines, Block::reason)
+        .containsExactly(
+            tuple(2, List.of("docker ps"), Optional.of("needs Docker")),
+            tuple(11, List.of("helm"), Optional.of("")));
+  }
+
+  private static Guide guide(String... blocks) {
+    return new Guide(Page.parse("planted.md", String.join("\n", blocks)));
+  }
+
+  /** An ended process may stay in the table until somebody asks for its exit code. */
+  private static boolean isAtWork(ProcessHandle process) {
+    return process.isAlive() && process.info().command().isPresent();
+  }
+
+  private static void report(Page page, List<Block> skipped) {
+    if (!skipped.isEmpty()) {
+      System.out.println(page + ": " + skipped.size() + " blocks are not run");
+    }
+    for (Block block : skipped) {
+      System.out.println("  line " + block.line() + ": " + block.reason().orElse(""));
+    }
+  }
+
+  /** The program comes last: it is newer than its sources, and make has nothing to build. */
+  private static void copySourcesAndProgram(Path copy) throws IOException {
+    Tree.copyTo(copy);
+    Path program = copy.resolve(Tree.ROOT.relativize(Jar.PROGRAM));
+    Files.createDirectories(program.getParent());
+    Files.copy(Jar.PROGRAM, program);
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  private static void assumeWorks(String program, String question) throws Exception {
+    boolean works;
+    try {
+      works =
+          new ProcessBuilder("bash", "-c", question)
+                  .redirectErrorStream(true)
+                  .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                  .start()
+                  .waitFor()
+              == 0;
+    } catch (IOException e) { // There is no bash.
+      works = false;
+    }
+    if (!works) {
+      System.out.println("SKIPPED: " + program + " is not installed");
+    }
+    Assumptions.assumeTrue(works, "SKIPPED: " + program + " is not installed");
+  }
+}
