@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -19,9 +18,6 @@ import java.util.stream.Stream;
  * @param blocks what stands between fences, in the page's order
  */
 record Page(String name, List<Block> blocks) {
-
-  /** Pages that are not looked at, with a slash between folders. Empty: all are. */
-  private static final Set<String> LEFT_OUT = Set.of("README.md", "docs/tutorial.md");
 
   private static final Pattern FENCE = Pattern.compile("( *)(`{3,})([^`\\s]*)[^`]*");
   private static final Pattern NOT_RUN = Pattern.compile("\\s*<!-- not run:(.*)-->\\s*");
@@ -42,7 +38,6 @@ record Page(String name, List<Block> blocks) {
     return Tree.files()
         .filter(file -> file.toString().endsWith(".md"))
         .map(file -> parse(Tree.nameOf(file), read(file)))
-        .filter(page -> !LEFT_OUT.contains(page.name))
         .sorted((one, other) -> one.name.compareTo(other.name));
   }
 
