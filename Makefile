@@ -5,6 +5,9 @@
 MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
+# What has a reference in Javadoc.
+LIBRARIES := client-java,testing,integrations/spring-boot-starter,integrations/shedlock
+comma := ,
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
 .PHONY: help build run test clients programs unit lint docs baseline dist supply-chain checksums format demo bench conformance failover outages chaos fuzz soak model screenshots clean
@@ -41,13 +44,13 @@ lint: ## Check format, style, layering and the API, without tests
 
 docs: $(JAR) ## Write the site to target/docs, with the references of the API, the clients and testing; a warning or a dead link fails
 	rm -rf target/docs
-	$(MVN) -q -P release -pl client-java,testing -am package -Dmaven.test.skip=true
+	$(MVN) -q -P release -pl $(LIBRARIES) -am package -Dmaven.test.skip=true
 	java -cp $(JAR) scripts/ApiReference.java proto/target/classes/lockkeeper/v1/lockkeeper.binpb target/docs/api.html
-	for module in client-java testing; do \
-	  cp -r $$module/target/reports/apidocs target/docs/$$module || exit 1; done
+	for module in $(subst $(comma), ,$(LIBRARIES)); do \
+	  cp -r $$module/target/reports/apidocs target/docs/$${module##*/} || exit 1; done
 	clients/run.sh docs
 	scripts/site.sh
-	@echo "target/docs: index.html, which leads to api.html, client-java, testing, python, go, node"
+	@echo "target/docs: index.html, which leads to all the rest"
 
 baseline: ## Make the API as it is now what later changes may not break (at a release)
 	scripts/buf-lint.sh --renew
@@ -60,7 +63,7 @@ supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is 
 
 checksums: ## Record the checksums of what the build downloads, after a change of versions
 	$(MVN) $(RECORD) -DskipITs -Dsurefire.failIfNoSpecifiedTests=false -Dtest=TextTest verify
-	$(MVN) $(RECORD) -q -P release -pl client-java,testing -am package -Dmaven.test.skip=true
+	$(MVN) $(RECORD) -q -P release -pl $(LIBRARIES) -am package -Dmaven.test.skip=true
 
 format: ## Format the Java sources
 	$(MVN) -pl '!bom' spotless:apply

@@ -17,6 +17,8 @@ REFERENCES = {
     "api.html": "The contract: every service, message and field of `lockkeeper.v1`",
     "client-java/index.html": "Java: the client",
     "testing/index.html": "Java: the coordinator in memory, for tests",
+    "spring-boot-starter/index.html": "Java: Spring Boot",
+    "shedlock/index.html": "Java: ShedLock",
     "python/index.html": "Python",
     "go/lockkeeper.txt": "Go: the client",
     "go/lockkeepertest.txt": "Go: for tests",

@@ -19,6 +19,7 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -126,6 +127,10 @@ final class LockedMethod {
               + result.getSimpleName()
               + ", before the work is done: use LockkeeperClient.acquire");
     }
+    if (KotlinDetector.isSuspendingFunction(method)) {
+      throw new IllegalArgumentException(
+          "the lock would be released when the function suspends: use withLock of lockkeeper-kotlin");
+    }
     if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
         || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class)) {
       throw new IllegalArgumentException(
@@ -173,7 +178,8 @@ final class LockedMethod {
       throw fault(part, "cannot be evaluated: " + e.getMessage(), e);
     }
     if (text == null || text.isEmpty()) {
-      throw fault(part, "is " + (text == null ? "null" : "empty"), null);
+      String what = text == null ? "null (a parameter's name needs javac's -parameters)" : "empty";
+      throw fault(part, "is " + what, null);
     }
     if (text.indexOf('/') >= 0) {
       throw fault(part, "has a slash, which separates segments: \"" + text + "\"", null);
