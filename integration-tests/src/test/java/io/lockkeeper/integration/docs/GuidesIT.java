@@ -37,6 +37,7 @@ final class GuidesIT {
           "grpcurl", "test -x polyglot/build/bin/grpcurl",
           "promtool", "test -x polyglot/build/bin/promtool",
           "python3", "python3 --version",
+          "cc", "cc --version",
           "make", "make --version");
 
   static Stream<Page> pagesWithCommands() {
