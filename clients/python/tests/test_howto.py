@@ -1,4 +1,4 @@
-"""The examples of the how-to pages, as they stand there, in processes of their own."""
+"""The examples of the README and of the how-to pages, as they stand there, in processes of their own."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import pytest
 
 from lockkeeper.testing import FakeServer
 
-PAGES = Path(__file__).parents[3] / "docs" / "how-to"
+ROOT = Path(__file__).parents[3]
 SAID = {
-    "cron-job-once": "do the tick if it is not done, with the token ",
-    "leader-election": "one step, with the token ",
-    "migrations-once": "migrate if it is not done, with the token ",
-    "permits": "export with two of four permits; valid: True",
+    "README.md": "held, with the token ",
+    "docs/how-to/cron-job-once.md": "do the tick if it is not done, with the token ",
+    "docs/how-to/leader-election.md": "one step, with the token ",
+    "docs/how-to/migrations-once.md": "migrate if it is not done, with the token ",
+    "docs/how-to/permits.md": "export with two of four permits; valid: True",
 }
 
 
 @pytest.mark.parametrize("page", SAID)
 def test_example_runs(page: str, fake: FakeServer) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (PAGES / f"{page}.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert len(blocks) == 1
     code = blocks[0].replace("localhost:7420", fake.address)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)

@@ -30,14 +30,22 @@ final class SnippetsTest {
   private static final Map<String, String> RUN_FROM_THE_PAGE =
       Map.of(
           "clients/python/README.md python", "clients/python/tests/test_readme.py",
-          "clients/node/README.md js", "clients/node/test/readme.test.ts");
+          "clients/node/README.md js", "clients/node/test/readme.test.ts",
+          "README.md python", "clients/python/tests/test_howto.py",
+          "docs/how-to/cron-job-once.md python", "clients/python/tests/test_howto.py",
+          "docs/how-to/cron-job-once.md js", "clients/node/test/howto.test.ts",
+          "docs/how-to/leader-election.md python", "clients/python/tests/test_howto.py",
+          "docs/how-to/leader-election.md js", "clients/node/test/howto.test.ts",
+          "docs/how-to/migrations-once.md python", "clients/python/tests/test_howto.py",
+          "docs/how-to/permits.md python", "clients/python/tests/test_howto.py",
+          "docs/how-to/permits.md js", "clients/node/test/howto.test.ts");
 
   static Stream<Page> pagesWithSnippets() {
     return Page.all().filter(page -> page.blocks().stream().anyMatch(SnippetsTest::isSnippet));
   }
 
-  static Stream<String> testsOfPages() {
-    return RUN_FROM_THE_PAGE.values().stream();
+  static Stream<String> examplesRunFromThePage() {
+    return RUN_FROM_THE_PAGE.keySet().stream();
   }
 
   @ParameterizedTest
@@ -47,9 +55,16 @@ final class SnippetsTest {
   }
 
   @ParameterizedTest
-  @MethodSource("testsOfPages")
-  void testThatTakesExamplesFromThePageIsThere(String test) throws IOException {
-    assertThat(Files.readString(Tree.ROOT.resolve(test))).contains("README.md");
+  @MethodSource("examplesRunFromThePage")
+  void testThatTakesExamplesFromThePageIsThere(String example) throws IOException {
+    // Given
+    String page = example.substring(example.lastIndexOf('/') + 1, example.indexOf(".md"));
+
+    // When
+    String test = Files.readString(Tree.ROOT.resolve(RUN_FROM_THE_PAGE.get(example)));
+
+    // Then
+    assertThat(test).contains(page);
   }
 
   @Test

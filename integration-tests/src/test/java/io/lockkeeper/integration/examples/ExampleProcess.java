@@ -50,11 +50,13 @@ final class ExampleProcess implements AutoCloseable {
     Path target = Path.of("..", "integrations", "examples", name, "target");
     try (Stream<Path> files = Files.list(target)) {
       return files
-          .filter(file -> file.getFileName().toString().matches("lockkeeper-example-.*SNAPSHOT.jar"))
+          .filter(
+              file -> file.getFileName().toString().matches("lockkeeper-example-.*SNAPSHOT.jar"))
           .findFirst()
           .orElseThrow(() -> new IllegalStateException("no jar of the example in " + target));
     } catch (IOException e) {
-      throw new UncheckedIOException("the examples are not built: ./mvnw -pl integrations package", e);
+      throw new UncheckedIOException(
+          "the examples are not built: ./mvnw -pl integrations package", e);
     }
   }
 

@@ -81,7 +81,9 @@ final class SpringBootExampleIT {
     Awaitility.await()
         .atMost(PATIENCE)
         .until(
-            () -> ports.stream().filter(port -> get(port, "/reporter").equals("true")).count() == count);
+            () ->
+                ports.stream().filter(port -> get(port, "/reporter").equals("true")).count()
+                    == count);
   }
 
   private String get(int port, String path) {

@@ -1,2 +1,5 @@
-/** The example applications of {@code integrations/examples}, as processes against real coordinators. */
+/**
+ * The example applications of {@code integrations/examples}, as processes against real
+ * coordinators.
+ */
 package io.lockkeeper.integration.examples;
