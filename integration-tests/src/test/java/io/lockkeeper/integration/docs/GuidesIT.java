@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.lockkeeper.integration.docs.Page.Block;
+import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Jar;
 import io.lockkeeper.integration.harness.Scratch;
 import java.io.IOException;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * make run} has nothing to build. A block below a line {@code <!-- not run: the reason -->} is left
  * out.
  */
+@Alone
 final class GuidesIT {
 
   /** What a page may use that a machine may lack, and the question that tells. */

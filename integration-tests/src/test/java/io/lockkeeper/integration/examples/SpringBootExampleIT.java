@@ -38,7 +38,6 @@ final class SpringBootExampleIT {
     return ExampleProcess.start(
         "spring-boot",
         "--lockkeeper.servers=" + Rig.shared().server().address(),
-        "--lockkeeper.ttl=2s",
         "--server.port=" + port,
         "--shop.ledger=" + ledger);
   }
@@ -74,7 +73,6 @@ final class SpringBootExampleIT {
 
     // Then
     awaitReporters(1, List.of(firstReports ? secondPort : firstPort));
-    assertThat((firstReports ? second : first).lines(" ERROR ")).isEmpty();
   }
 
   private void awaitReporters(int count, List<Integer> ports) {
