@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import subprocess
 from pathlib import Path
 
 import pymdownx.superfences
@@ -116,8 +117,9 @@ def path_of(uri):
 
 
 def text_of(path):
-    """A file, or the files of a directory one after the other."""
+    """A file, or the files of a directory, those that git knows, one after the other."""
     if path.is_file():
         return path.read_text()
-    files = sorted(file for file in path.rglob("*") if file.is_file())
+    tracked = subprocess.run(["git", "ls-files", "-z", path], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [ROOT / name for name in tracked.split("\0") if name and (ROOT / name).is_file()]
     return "\n".join(f"==> {file.relative_to(ROOT)} <==\n\n{file.read_text()}" for file in files)
