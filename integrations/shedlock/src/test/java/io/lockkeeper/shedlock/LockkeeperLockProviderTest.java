@@ -155,7 +155,7 @@ class LockkeeperLockProviderTest {
     // When
     lock.unlock();
     // Then
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
   }
 
   @Test
@@ -163,7 +163,7 @@ class LockkeeperLockProviderTest {
     // Given
     SimpleLock late = take(report(MOMENT, Duration.ZERO));
     awaitInterrupt();
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
     SimpleLock next = take(report());
     // When
     late.unlock();
@@ -190,7 +190,7 @@ class LockkeeperLockProviderTest {
     SimpleLock lock = take(report(Duration.ZERO, Duration.ofSeconds(-1)));
     // Then
     awaitInterrupt();
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
     lock.unlock();
     assertThat(Thread.currentThread().isInterrupted()).isFalse();
   }
@@ -215,7 +215,7 @@ class LockkeeperLockProviderTest {
     // Then
     assertThat(extended).isPresent();
     awaitInterrupt();
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
     extended.orElseThrow().unlock();
   }
 
@@ -321,7 +321,7 @@ class LockkeeperLockProviderTest {
     elsewhere.close();
     leaving.close();
     // Then
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
     assertThat(provider.lock(report())).isEmpty();
   }
 
@@ -391,7 +391,7 @@ class LockkeeperLockProviderTest {
     // Given
     Optional<SimpleLock> forgotten = provider.lock(report(MOMENT, Duration.ZERO));
     awaitInterrupt();
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
     // When
     SimpleLock lock = take(report());
     lock.unlock();
@@ -527,7 +527,7 @@ class LockkeeperLockProviderTest {
         .isInstanceOf(LockException.class)
         .hasCauseInstanceOf(InterruptedException.class);
     assertThat(Thread.interrupted()).isTrue();
-    await().until(this::isFree);
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
   }
 
   @Test
@@ -548,7 +548,7 @@ class LockkeeperLockProviderTest {
     assertThat(isFree()).isFalse();
     held.unlock();
     assertThat(isFree()).isTrue();
-    await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+    await().atMost(Duration.ofSeconds(50)).until(() -> threads.stream().noneMatch(Thread::isAlive));
   }
 
   @Test
@@ -565,9 +565,11 @@ class LockkeeperLockProviderTest {
     provider.close();
     heldOn.unlock();
     // Then
-    await().until(this::isFree);
-    await().until(() -> server.holderToken("shedlock/other").isEmpty());
-    await().until(() -> threads.stream().noneMatch(Thread::isAlive));
+    await().atMost(Duration.ofSeconds(50)).until(this::isFree);
+    await()
+        .atMost(Duration.ofSeconds(50))
+        .until(() -> server.holderToken("shedlock/other").isEmpty());
+    await().atMost(Duration.ofSeconds(50)).until(() -> threads.stream().noneMatch(Thread::isAlive));
   }
 
   @Test

@@ -19,9 +19,11 @@ import java.lang.annotation.Target;
  *
  * <p>The method waits for the lock, runs in the calling thread, and the lock is released after it:
  * around a transaction of the same method, so that the next holder sees what was committed.
- * Reentrant for its thread. When the lock is lost meanwhile, the thread is interrupted, and the
- * caller gets a {@link io.lockkeeper.client.LockLostException}, whatever the method returned.
- * {@link CurrentLock} has the fencing token for whatever the method changes.
+ * Reentrant for its thread, but for permits. When the lock is lost meanwhile, the thread is
+ * interrupted, and the caller gets a {@link io.lockkeeper.client.LockLostException}, whatever the
+ * method returned, and though its transaction may be committed. {@link CurrentLock} has the fencing
+ * token for whatever the method changes, and lets that refuse what comes too late. The lock is
+ * outside of whatever else is around the method: check before who may call it.
  *
  * <p>A call that fails to get the lock throws as {@link
  * io.lockkeeper.client.LockkeeperClient#withLock} does; an interrupt while waiting is an {@link
@@ -29,9 +31,10 @@ import java.lang.annotation.Target;
  * io.lockkeeper.client.LockkeeperException}, and is kept.
  *
  * <p>The bean is a proxy: calls from inside the same object take no lock. A method that a proxy
- * cannot intercept (private, final, static), one whose work goes on after it has returned (it
- * returns a future or a reactive type), and an annotation with a value out of range make the start
- * of the application fail, with the method's name.
+ * cannot intercept (private, final, static, of an interface without a class), one whose work goes
+ * on after it has returned (it returns a future, a stream, a callable or a reactive type), and an
+ * annotation with a value out of range make the start of the application fail, with the method's
+ * name.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -43,8 +46,8 @@ public @interface Locked {
    * the method's parameters as variables by name ({@code #id}) and by place ({@code #p0}), the bean
    * as {@code target}, and other beans as {@code @name}; <code>${...}</code> is a property of the
    * application. An expression that gives null or nothing fails the call with an {@link
-   * IllegalArgumentException}, and so does a slash in what it gives: a value is one segment of the
-   * name, so that no caller can choose the lock of another method.
+   * IllegalArgumentException}, and so does a slash in what it gives: a value adds no segment to the
+   * name. Let the text before it be the method's own, so that no caller can choose another's lock.
    */
   String value();
 

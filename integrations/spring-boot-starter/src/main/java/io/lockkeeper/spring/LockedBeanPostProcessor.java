@@ -3,8 +3,10 @@ package io.lockkeeper.spring;
 import io.lockkeeper.client.LockkeeperClient;
 import java.io.Serial;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.intercept.MethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -14,6 +16,8 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.expression.AnnotatedElementKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -27,7 +31,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
   @Serial private static final long serialVersionUID = 1L;
 
-  private final transient Map<Method, LockedMethod> methods = new ConcurrentHashMap<>();
+  private final transient Map<AnnotatedElementKey, LockedMethod> methods =
+      new ConcurrentHashMap<>();
 
   /** Makes one that takes the {@link LockkeeperClient} of the bean factory, at the first call. */
   public LockedBeanPostProcessor() {
@@ -54,27 +59,47 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
   public Object postProcessAfterInitialization(Object bean, String beanName) {
     Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
     if (AnnotationUtils.isCandidateClass(type, Locked.class)) {
-      MethodIntrospector.selectMethods(
+      Map<Method, Locked> locked =
+          MethodIntrospector.selectMethods(
               type,
-              (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, Locked.class))
-          .forEach((method, locked) -> methods.put(method, read(method, locked)));
+              (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, Locked.class));
+      if (!locked.isEmpty()) {
+        requireClass(type, locked.keySet());
+        locked.forEach((method, annotation) -> read(method, annotation, type));
+        closeBeforeTheClient(beanName);
+      }
     }
     return super.postProcessAfterInitialization(bean, beanName);
+  }
+
+  private static void requireClass(Class<?> type, Set<Method> locked) {
+    if (Proxy.isProxyClass(type)) {
+      throw new IllegalStateException(
+          "@Locked on "
+              + locked
+              + ": an interface without a class behind it cannot be locked: call it from a method"
+              + " that is");
+    }
+  }
+
+  /** The client is made late, so it would be closed before the beans whose methods it locks. */
+  private void closeBeforeTheClient(String beanName) {
+    ConfigurableListableBeanFactory beans = Objects.requireNonNull(beanFactory);
+    for (String client : beans.getBeanNamesForType(LockkeeperClient.class, true, false)) {
+      beans.registerDependentBean(client, beanName);
+    }
   }
 
   private LockedMethod called(MethodInvocation call) {
     Class<?> type = AopUtils.getTargetClass(Objects.requireNonNull(call.getThis()));
     Method specific = AopUtils.getMostSpecificMethod(call.getMethod(), type);
-    return methods.computeIfAbsent(
-        specific,
-        method ->
-            read(
-                method,
-                Objects.requireNonNull(
-                    AnnotatedElementUtils.findMergedAnnotation(method, Locked.class))));
+    Locked locked = AnnotatedElementUtils.findMergedAnnotation(specific, Locked.class);
+    return read(specific, Objects.requireNonNull(locked), type);
   }
 
-  private LockedMethod read(Method method, Locked locked) {
-    return LockedMethod.of(method, locked, Objects.requireNonNull(beanFactory));
+  private LockedMethod read(Method method, Locked locked, Class<?> type) {
+    return methods.computeIfAbsent(
+        new AnnotatedElementKey(method, type),
+        key -> LockedMethod.of(method, locked, type, Objects.requireNonNull(beanFactory)));
   }
 }

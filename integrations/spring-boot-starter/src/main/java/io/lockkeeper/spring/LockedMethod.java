@@ -9,9 +9,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.Function;
+import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -36,6 +38,16 @@ import org.springframework.scheduling.annotation.Async;
 final class LockedMethod {
 
   private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
+  /** What stands for work that is done after the method has returned it. */
+  private static final List<Class<?>> LATE =
+      List.of(Future.class, CompletionStage.class, Callable.class, BaseStream.class);
+
+  private static final List<String> LATE_OF_WEB =
+      List.of(
+          "org.springframework.web.context.request.async.",
+          "org.springframework.web.servlet.mvc.method.annotation.");
+
   private static final ParameterNameDiscoverer PARAMETERS = new DefaultParameterNameDiscoverer();
 
   private final Method method;
@@ -47,7 +59,7 @@ final class LockedMethod {
   private final Optional<Duration> maxHold;
   private final boolean skipsIfTaken;
 
-  private LockedMethod(Method method, Locked locked, ConfigurableBeanFactory beans) {
+  private LockedMethod(Method method, Locked locked, Class<?> type, ConfigurableBeanFactory beans) {
     this.method = method;
     this.beans = beans;
     this.name = parse(resolve(locked.value(), beans));
@@ -57,7 +69,7 @@ final class LockedMethod {
     this.maxHold = duration("maxHold", locked.maxHold(), beans);
     this.skipsIfTaken = locked.ifTaken() == Locked.IfTaken.SKIP;
     requireInterceptable();
-    requireDoneWhenReturned();
+    requireDoneWhenReturned(type);
     if (skipsIfTaken && (method.getReturnType() != void.class || waitAtMost.isEmpty())) {
       throw new IllegalArgumentException(
           "ifTaken = SKIP is for methods without a result and with a waitAtMost");
@@ -68,11 +80,13 @@ final class LockedMethod {
   /**
    * Reads and checks an annotation.
    *
+   * @param type the class of the bean that has the method
    * @throws IllegalStateException if the method cannot be locked so; the message names it
    */
-  static LockedMethod of(Method method, Locked locked, ConfigurableBeanFactory beans) {
+  static LockedMethod of(
+      Method method, Locked locked, Class<?> type, ConfigurableBeanFactory beans) {
     try {
-      return new LockedMethod(method, locked, beans);
+      return new LockedMethod(method, locked, type, beans);
     } catch (IllegalArgumentException | ParseException e) {
       throw new IllegalStateException("@Locked on " + describe(method) + ": " + e.getMessage(), e);
     }
@@ -117,10 +131,10 @@ final class LockedMethod {
     }
   }
 
-  private void requireDoneWhenReturned() {
+  private void requireDoneWhenReturned(Class<?> type) {
     Class<?> result = method.getReturnType();
-    if (Future.class.isAssignableFrom(result)
-        || CompletionStage.class.isAssignableFrom(result)
+    if (LATE.stream().anyMatch(late -> late.isAssignableFrom(result))
+        || LATE_OF_WEB.stream().anyMatch(result.getName()::startsWith)
         || ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null) {
       throw new IllegalArgumentException(
           "the lock would be released when the method has returned its "
@@ -132,7 +146,7 @@ final class LockedMethod {
           "the lock would be released when the function suspends: use withLock of lockkeeper-kotlin");
     }
     if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
-        || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class)) {
+        || AnnotatedElementUtils.hasAnnotation(type, Async.class)) {
       throw new IllegalArgumentException(
           "an @Async method runs after the lock is released: put @Locked on a method that it calls");
     }

@@ -8,6 +8,7 @@ import io.lockkeeper.client.LockRequest;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +67,11 @@ class LockedMethodTest {
     }
 
     @Locked("a")
+    public Callable<String> callable() {
+      return () -> "";
+    }
+
+    @Locked("a")
     @Async
     public void async() {}
 
@@ -84,7 +90,7 @@ class LockedMethodTest {
             .filter(declared -> declared.getName().equals(name))
             .findFirst()
             .orElseThrow();
-    return LockedMethod.of(method, method.getAnnotation(Locked.class), beans);
+    return LockedMethod.of(method, method.getAnnotation(Locked.class), Methods.class, beans);
   }
 
   @ParameterizedTest
@@ -104,6 +110,7 @@ class LockedMethodTest {
           fixed               | private, final or static
           general             | private, final or static
           future              | before the work is done
+          callable            | before the work is done
           async               | @Async method runs after the lock is released
           skipsAResult        | SKIP is for methods without a result
           skipsNever          | with a waitAtMost

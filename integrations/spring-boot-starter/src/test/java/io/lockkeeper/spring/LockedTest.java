@@ -19,11 +19,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -313,6 +316,59 @@ class LockedTest {
   }
 
   @Test
+  void beanThatLocksWhileTheApplicationStopsFindsTheClientOpen() {
+    // Given
+    AtomicReference<Long> token = new AtomicReference<>();
+    AnnotationConfigApplicationContext stopping = new AnnotationConfigApplicationContext();
+    stopping.register(Beans.class);
+    stopping.registerBean("last", Closing.class, () -> new Closing(stopping, token));
+    stopping.registerBean("client", LockkeeperClient.class, () -> server.clientBuilder().build());
+    stopping.refresh();
+    // When
+    stopping.close();
+    // Then
+    assertThat(token.get()).isPositive();
+  }
+
+  /** Has something to do at the end. */
+  static class Closing implements DisposableBean {
+    private final Warehouse warehouse;
+    private final AtomicReference<Long> token;
+
+    Closing(AnnotationConfigApplicationContext context, AtomicReference<Long> token) {
+      this.warehouse = context.getBean(Warehouse.class);
+      this.token = token;
+    }
+
+    @Override
+    public void destroy() {
+      token.set(warehouse.during("last", CurrentLock::fencingToken));
+    }
+  }
+
+  /** What a framework implements without a class of the application's. */
+  interface Gateway {
+    @Locked("orders/sent")
+    void send();
+  }
+
+  @Test
+  void interfaceWithoutAClassIsRefusedByTheNameOfItsMethod() {
+    // Given
+    Gateway proxy = ProxyFactory.getProxy(Gateway.class, (MethodInterceptor) call -> null);
+    AnnotationConfigApplicationContext gateways = new AnnotationConfigApplicationContext();
+    gateways.register(Beans.class);
+    gateways.registerBean("client", LockkeeperClient.class, () -> client);
+    gateways.registerBean("gateway", Gateway.class, () -> proxy);
+    // When, then
+    assertThatThrownBy(gateways::refresh)
+        .rootCause()
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("Gateway.send")
+        .hasMessageContaining("without a class");
+  }
+
+  @Test
   void interruptWhileWaitingIsKeptAndLeavesTheQueue() throws InterruptedException {
     // Given
     AtomicReference<Throwable> thrown = new AtomicReference<>();
@@ -329,14 +385,18 @@ class LockedTest {
               }
             });
     caller.start();
-    Awaitility.await().until(() -> other.getLock("orders/interrupted").queue().size() == 1);
+    Awaitility.await()
+        .atMost(50, TimeUnit.SECONDS)
+        .until(() -> other.getLock("orders/interrupted").queue().size() == 1);
     // When
     caller.interrupt();
     caller.join();
     // Then
     assertThat(thrown.get()).hasMessageContaining("interrupted while waiting");
     assertThat(kept.get()).isTrue();
-    Awaitility.await().until(() -> other.getLock("orders/interrupted").queue().isEmpty());
+    Awaitility.await()
+        .atMost(50, TimeUnit.SECONDS)
+        .until(() -> other.getLock("orders/interrupted").queue().isEmpty());
     held.close();
   }
 }

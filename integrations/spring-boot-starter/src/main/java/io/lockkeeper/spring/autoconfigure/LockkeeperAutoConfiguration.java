@@ -94,6 +94,7 @@ public final class LockkeeperAutoConfiguration {
 
   /** Puts locks around methods. */
   @Bean
+  @ConditionalOnMissingBean
   static LockedBeanPostProcessor lockedBeanPostProcessor() {
     return new LockedBeanPostProcessor();
   }

@@ -24,6 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param tokenFile a file that has the token, read anew for each call, so that it may be renewed
  * @param ssl the connection's encryption
  * @param health the health indicator
+ * @param integration the lock registry of Spring Integration
  */
 @ConfigurationProperties("lockkeeper")
 public record LockkeeperProperties(
@@ -35,7 +36,8 @@ public record LockkeeperProperties(
     @Nullable String token,
     @Nullable Path tokenFile,
     @DefaultValue Ssl ssl,
-    @DefaultValue Health health) {
+    @DefaultValue Health health,
+    @DefaultValue Integration integration) {
 
   /** Checks what does not go together. */
   public LockkeeperProperties {
@@ -47,6 +49,20 @@ public record LockkeeperProperties(
       throw new IllegalArgumentException("lockkeeper.servers names no server");
     }
   }
+
+  /** Without the token. */
+  @Override
+  public String toString() {
+    return "LockkeeperProperties[servers=" + servers + ", holder=" + holder + "]";
+  }
+
+  /**
+   * The lock registry of Spring Integration.
+   *
+   * @param prefix what its locks are named before their keys. Applications whose keys may be the
+   *     same say different ones
+   */
+  public record Integration(@DefaultValue("spring-integration/") String prefix) {}
 
   /**
    * The connection's encryption.

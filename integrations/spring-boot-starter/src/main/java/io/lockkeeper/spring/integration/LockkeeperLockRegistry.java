@@ -41,12 +41,14 @@ public final class LockkeeperLockRegistry implements LockRegistry<LockkeeperLock
   }
 
   /**
-   * Returns the lock of a key: that of its text.
+   * Returns the lock of a key: that of its text, in which a slash is written {@code %2F} and a
+   * percent sign {@code %25}.
    *
    * @throws IllegalArgumentException if the prefix and the text are no name of a lock
    */
   @Override
   public LockkeeperLock obtain(Object lockKey) {
-    return locks.computeIfAbsent(prefix + lockKey, client::asLock);
+    String key = lockKey.toString().replace("%", "%25").replace("/", "%2F");
+    return locks.computeIfAbsent(prefix + key, client::asLock);
   }
 }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.testing.InMemoryLockkeeper;
-import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -77,7 +79,7 @@ class LockkeeperLeaderInitiatorTest {
     }
 
     LeaderContext awaitTerm(int number) {
-      Awaitility.await().until(() -> granted.size() >= number);
+      Awaitility.await().atMost(50, TimeUnit.SECONDS).until(() -> granted.size() >= number);
       return granted.get(number - 1);
     }
   }
@@ -86,7 +88,9 @@ class LockkeeperLeaderInitiatorTest {
     LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, candidate);
     initiator.setApplicationEventPublisher(context);
     initiator.start();
-    Awaitility.await().until(() -> client.getLock("reports/leader").queue().size() == 1);
+    Awaitility.await()
+        .atMost(50, TimeUnit.SECONDS)
+        .until(() -> client.getLock("reports/leader").queue().size() == 1);
     return initiator;
   }
 
@@ -116,7 +120,9 @@ class LockkeeperLeaderInitiatorTest {
     // Then
     assertThat(following.fencingToken()).isGreaterThan(term.fencingToken());
     assertThat(first.revoked).containsExactly(term);
-    Awaitility.await().until(() -> client.getLock("reports/leader").queue().size() == 1);
+    Awaitility.await()
+        .atMost(50, TimeUnit.SECONDS)
+        .until(() -> client.getLock("reports/leader").queue().size() == 1);
     next.stop();
     assertThat(first.awaitTerm(2).fencingToken()).isGreaterThan(following.fencingToken());
   }
@@ -159,6 +165,69 @@ class LockkeeperLeaderInitiatorTest {
   }
 
   @Test
+  void candidateThatKeepsTheInterruptForItselfIsRevokedAndStandsAgain() {
+    // Given
+    context.close();
+    Recording busy =
+        new Recording("busy") {
+          @Override
+          public void onGranted(Context context) throws InterruptedException {
+            super.onGranted(context);
+            try {
+              new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+              return;
+            }
+          }
+        };
+    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, busy);
+    initiator.setApplicationEventPublisher(event -> {});
+    initiator.start();
+    LeaderContext term = busy.awaitTerm(1);
+    // When
+    server.removeHolder("reports/leader");
+    busy.awaitTerm(2);
+    // Then
+    assertThat(busy.revoked).containsExactly(term);
+    initiator.stop();
+    assertThat(busy.revoked).hasSize(2);
+    assertThat(client.getLock("reports/leader").holders()).isEmpty();
+  }
+
+  @Test
+  void stopThatComesWithALossEndsTheCampaign() {
+    // Given
+    context.close();
+    AtomicReference<LockkeeperLeaderInitiator> initiator = new AtomicReference<>();
+    CompletableFuture<Void> stopped = new CompletableFuture<>();
+    Recording stopping =
+        new Recording("stopping") {
+          @Override
+          public void onRevoked(Context context) {
+            super.onRevoked(context);
+            if (revoked.size() == 1) {
+              CompletableFuture<Void> unused =
+                  CompletableFuture.runAsync(() -> initiator.get().stop())
+                      .thenRun(() -> stopped.complete(null));
+              Awaitility.await()
+                  .atMost(50, TimeUnit.SECONDS)
+                  .until(() -> !initiator.get().isRunning());
+            }
+          }
+        };
+    initiator.set(new LockkeeperLeaderInitiator(client, stopping));
+    initiator.get().setApplicationEventPublisher(event -> {});
+    initiator.get().start();
+    stopping.awaitTerm(1);
+    // When
+    server.removeHolder("reports/leader");
+    stopped.join();
+    // Then
+    assertThat(stopping.granted).hasSize(1);
+    assertThat(client.getLock("reports/leader").holders()).isEmpty();
+  }
+
+  @Test
   void candidateThatThrowsStepsDownAndIsReported() {
     // Given
     context.close();
@@ -177,7 +246,7 @@ class LockkeeperLeaderInitiatorTest {
     // When
     initiator.start();
     // Then
-    Awaitility.await().until(() -> told.size() == 3);
+    Awaitility.await().atMost(50, TimeUnit.SECONDS).until(() -> told.size() >= 3);
     assertThat(broken.revoked).hasSize(1);
     assertThat(client.getLock("reports/leader").holders()).isEmpty();
     initiator.stop();
@@ -191,19 +260,13 @@ class LockkeeperLeaderInitiatorTest {
         new LockkeeperLeaderInitiator(own, new Recording("closed"));
     initiator.setApplicationEventPublisher(event -> {});
     initiator.start();
-    Awaitility.await().until(() -> client.getLock("reports/leader").queue().size() == 1);
+    Awaitility.await()
+        .atMost(50, TimeUnit.SECONDS)
+        .until(() -> client.getLock("reports/leader").queue().size() == 1);
     // When
     own.close();
     // Then
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(50))
-        .until(
-            () ->
-                Thread.getAllStackTraces().keySet().stream()
-                        .filter(
-                            thread -> thread.getName().equals("lockkeeper-leader-reports/leader"))
-                        .count()
-                    <= 1);
+    Awaitility.await().atMost(50, TimeUnit.SECONDS).until(() -> !initiator.isRunning());
     initiator.stop();
   }
 

@@ -9,6 +9,7 @@ import io.lockkeeper.testing.InMemoryLockkeeper;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -45,11 +46,22 @@ class LockkeeperLockRegistryTest {
   }
 
   @Test
+  void keyMayBeThePathOfAFile() {
+    // When
+    boolean locked = registry.obtain("/var/in/100%").tryLock();
+    // Then
+    assertThat(locked).isTrue();
+    assertThat(other.getLock("spring-integration/%2Fvar%2Fin%2F100%25").holders()).hasSize(1);
+    registry.obtain("/var/in/100%").unlock();
+  }
+
+  @Test
   void lockThatNobodyUsesIsGarbage() {
     // Given
     WeakReference<Object> unused = new WeakReference<>(registry.obtain("garbage"));
     // When, then
     Awaitility.await()
+        .atMost(50, TimeUnit.SECONDS)
         .until(
             () -> {
               System.gc();
@@ -97,7 +109,7 @@ class LockkeeperLockRegistryTest {
     registry.obtain("group").lock();
     LockHandle handle = registry.obtain("group").handle().orElseThrow();
     server.removeHolder("spring-integration/group");
-    Awaitility.await().until(() -> !handle.isValid());
+    Awaitility.await().atMost(50, TimeUnit.SECONDS).until(() -> !handle.isValid());
     // When, then
     assertThatThrownBy(() -> registry.obtain("group").unlock())
         .isInstanceOf(IllegalMonitorStateException.class)

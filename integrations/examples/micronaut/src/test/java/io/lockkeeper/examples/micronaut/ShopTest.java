@@ -15,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +60,9 @@ class ShopTest {
       LockHandle held = other.lock("stock/lamp");
       CompletableFuture<Integer> sale = CompletableFuture.supplyAsync(() -> sell("lamp"));
       CompletableFuture<Integer> asyncSale = shop.sellAsync("lamp");
-      await().until(() -> other.getLock("stock/lamp").queueLength() == 2);
+      await()
+          .atMost(Duration.ofSeconds(50))
+          .until(() -> other.getLock("stock/lamp").queueLength() == 2);
       boolean soldBefore = sale.isDone() || asyncSale.isDone();
       int left = stock.take("lamp", held.fencingToken());
       // When
@@ -114,7 +117,7 @@ class ShopTest {
     server.refuseCalls(false);
     assertThat(before).isEqualTo(200);
     assertThat(without).isEqualTo(503);
-    await().until(() -> readiness(http) == 200);
+    await().atMost(Duration.ofSeconds(50)).until(() -> readiness(http) == 200);
   }
 
   @Test

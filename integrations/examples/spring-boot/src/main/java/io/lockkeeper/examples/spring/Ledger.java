@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 
 /**
  * How many items of each order were shipped, in files: read, then written, with nothing but the
@@ -27,7 +28,7 @@ public class Ledger {
    * @throws IllegalStateException if somebody with a higher token has been here
    */
   int add(String order, long token) {
-    Path file = directory.resolve(order);
+    Path file = file(order);
     Entry before = read(file);
     if (token < before.token()) {
       throw new IllegalStateException(
@@ -36,7 +37,9 @@ public class Ledger {
     int items = before.items() + 1;
     try {
       Files.createDirectories(directory);
-      Files.writeString(file, token + " " + items);
+      // Whoever reads meanwhile finds the old or the new, not half of it.
+      Path written = Files.writeString(directory.resolve(order + ".new"), token + " " + items);
+      Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -45,7 +48,14 @@ public class Ledger {
 
   /** Returns how many items of an order were shipped. */
   int items(String order) {
-    return read(directory.resolve(order)).items();
+    return read(file(order)).items();
+  }
+
+  private Path file(String order) {
+    if (!order.matches("\\w+")) {
+      throw new IllegalArgumentException("an order is letters and digits, not \"" + order + "\"");
+    }
+    return directory.resolve(order);
   }
 
   private static Entry read(Path file) {

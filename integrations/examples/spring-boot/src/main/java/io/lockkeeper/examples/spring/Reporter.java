@@ -21,6 +21,9 @@ public class Reporter {
   /** Begins. */
   @EventListener
   public void on(OnGrantedEvent event) {
+    if (!event.getRole().equals(ShopApplication.REPORTER)) {
+      return;
+    }
     LeaderContext granted = (LeaderContext) event.getContext();
     term = granted;
     LOG.info("Reporting with token {}", granted.fencingToken());
@@ -29,6 +32,9 @@ public class Reporter {
   /** Ends. */
   @EventListener
   public void on(OnRevokedEvent event) {
+    if (!event.getRole().equals(ShopApplication.REPORTER)) {
+      return;
+    }
     term = null;
     LOG.info("Reporting no more");
   }

@@ -15,6 +15,9 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 @EnableScheduling
 public class ShopApplication {
 
+  /** The role of the instance that reports, and the name of its lock. */
+  static final String REPORTER = "shop/reporter";
+
   /** Starts it. */
   public static void main(String[] arguments) {
     SpringApplication.run(ShopApplication.class, arguments);
@@ -30,6 +33,6 @@ public class ShopApplication {
   @Bean
   LockkeeperLeaderInitiator reporterElection(
       LockkeeperClient client, @Value("${server.port:8080}") String port) {
-    return new LockkeeperLeaderInitiator(client, new DefaultCandidate(port, "shop/reporter"));
+    return new LockkeeperLeaderInitiator(client, new DefaultCandidate(port, REPORTER));
   }
 }
