@@ -45,17 +45,8 @@ final class CuratorProcess implements AutoCloseable {
   static CuratorProcess start(String zookeeper, String name) {
     Path errors = Scratch.directory("curator-" + name).resolve("stderr");
     List<String> line =
-        List.of(
-            Jar.JAVA,
-            "-Xmx128m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            CuratorPeer.class.getName(),
-            zookeeper,
-            Long.toString(SESSION_TIMEOUT.toMillis()),
-            name);
+        Jar.ofTests(
+            CuratorPeer.class, zookeeper, Long.toString(SESSION_TIMEOUT.toMillis()), name);
     try {
       CuratorProcess peer =
           new CuratorProcess(

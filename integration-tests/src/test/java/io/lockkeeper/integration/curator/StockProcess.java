@@ -65,18 +65,7 @@ final class StockProcess implements AutoCloseable {
   private static StockProcess start(String version, String address, Path store, String name) {
     Path errors = Scratch.directory("stock-" + name).resolve("stderr");
     List<String> line =
-        List.of(
-            Jar.JAVA,
-            "-Xmx128m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            StockProcess.class.getName(),
-            version,
-            address,
-            store.toString(),
-            name);
+        Jar.ofTests(StockProcess.class, version, address, store.toString(), name);
     try {
       Process process = new ProcessBuilder(line).redirectError(errors.toFile()).start();
       process.getInputStream().close();

@@ -47,6 +47,16 @@ public final class Jar {
         .toList();
   }
 
+  /** Returns a command that starts a class of the tests in a small JVM. */
+  public static List<String> ofTests(Class<?> main, String... arguments) {
+    return Stream.of(
+            List.of(JAVA, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            List.of("-cp", System.getProperty("java.class.path"), main.getName()),
+            List.of(arguments))
+        .flatMap(List::stream)
+        .toList();
+  }
+
   /** Several JVMs run the tests at once: the first one makes it. */
   private static synchronized void makeArchive() {
     try (FileChannel channel =
