@@ -3,12 +3,14 @@ package io.lockkeeper.spring;
 import io.lockkeeper.client.LockkeeperClient;
 import java.io.Serial;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.intercept.MethodInvocation;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
@@ -34,6 +36,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
   private final transient Map<AnnotatedElementKey, LockedMethod> methods =
       new ConcurrentHashMap<>();
 
+  /** Whether a class has locked methods: a prototype's is looked at once. */
+  private final transient Map<Class<?>, Boolean> classes = new ConcurrentHashMap<>();
+
   /** Makes one that takes the {@link LockkeeperClient} of the bean factory, at the first call. */
   public LockedBeanPostProcessor() {
     setBeforeExistingAdvisors(true);
@@ -58,18 +63,27 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
   @Override
   public Object postProcessAfterInitialization(Object bean, String beanName) {
     Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
-    if (AnnotationUtils.isCandidateClass(type, Locked.class)) {
-      Map<Method, Locked> locked =
-          MethodIntrospector.selectMethods(
-              type,
-              (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, Locked.class));
-      if (!locked.isEmpty()) {
-        requireClass(type, locked.keySet());
-        locked.forEach((method, annotation) -> read(method, annotation, type));
-        closeBeforeTheClient(beanName);
-      }
+    if (classes.computeIfAbsent(type, this::check)) {
+      requireProxy(bean, type);
+      closeBeforeTheClient(beanName);
     }
     return super.postProcessAfterInitialization(bean, beanName);
+  }
+
+  private boolean check(Class<?> type) {
+    if (!AnnotationUtils.isCandidateClass(type, Locked.class)) {
+      return false;
+    }
+    Map<Method, Locked> locked =
+        MethodIntrospector.selectMethods(
+            type,
+            (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, Locked.class));
+    if (locked.isEmpty()) {
+      return false;
+    }
+    requireClass(type, locked.keySet());
+    locked.forEach((method, annotation) -> read(method, annotation, type));
+    return true;
   }
 
   private static void requireClass(Class<?> type, Set<Method> locked) {
@@ -79,6 +93,17 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
               + locked
               + ": an interface without a class behind it cannot be locked: call it from a method"
               + " that is");
+    }
+  }
+
+  /** A bean that has a proxy, for instance of its interfaces, gets the locks in that. */
+  private static void requireProxy(Object bean, Class<?> type) {
+    if (!(bean instanceof Advised) && (Modifier.isFinal(type.getModifiers()) || type.isSealed())) {
+      throw new IllegalStateException(
+          "@Locked in "
+              + type.getName()
+              + ": no proxy can extend a final or sealed class, so that its methods would take no"
+              + " lock: make the class neither (in Kotlin: open)");
     }
   }
 

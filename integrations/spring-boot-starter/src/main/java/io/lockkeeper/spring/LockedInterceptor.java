@@ -45,7 +45,10 @@ final class LockedInterceptor implements MethodInterceptor {
           .get()
           .runWithLock(
               method.request(Objects.requireNonNull(call.getThis()), call.getArguments()),
-              lock -> proceed(call, lock, outcome));
+              lock -> {
+                proceed(call, lock, outcome);
+                method.requireDone(outcome.result);
+              });
     } catch (NotAcquiredException e) {
       if (!outcome.entered && method.skipsIfTaken() && e.reason() == NotAcquiredReason.TIMED_OUT) {
         LOG.atDebug().addKeyValue("method", method).log("Skipped: {}", e.getMessage());

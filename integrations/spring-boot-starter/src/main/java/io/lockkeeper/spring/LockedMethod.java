@@ -127,19 +127,14 @@ final class LockedMethod {
         || Modifier.isFinal(modifiers)
         || Modifier.isStatic(modifiers)) {
       throw new IllegalArgumentException(
-          "a private, final or static method cannot be intercepted, and would take no lock");
+          "a private, final or static method cannot be intercepted, and would take no lock: make it"
+              + " an instance method that is neither private nor final (in Kotlin: open)");
     }
   }
 
   private void requireDoneWhenReturned(Class<?> type) {
-    Class<?> result = method.getReturnType();
-    if (LATE.stream().anyMatch(late -> late.isAssignableFrom(result))
-        || LATE_OF_WEB.stream().anyMatch(result.getName()::startsWith)
-        || ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null) {
-      throw new IllegalArgumentException(
-          "the lock would be released when the method has returned its "
-              + result.getSimpleName()
-              + ", before the work is done: use LockkeeperClient.acquire");
+    if (isLate(method.getReturnType())) {
+      throw new IllegalArgumentException(late(method.getReturnType()));
     }
     if (KotlinDetector.isSuspendingFunction(method)) {
       throw new IllegalArgumentException(
@@ -149,6 +144,31 @@ final class LockedMethod {
         || AnnotatedElementUtils.hasAnnotation(type, Async.class)) {
       throw new IllegalArgumentException(
           "an @Async method runs after the lock is released: put @Locked on a method that it calls");
+    }
+  }
+
+  private static boolean isLate(Class<?> result) {
+    return LATE.stream().anyMatch(late -> late.isAssignableFrom(result))
+        || LATE_OF_WEB.stream().anyMatch(result.getName()::startsWith)
+        || ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null;
+  }
+
+  private static String late(Class<?> result) {
+    return "the lock would be released when the method has returned its "
+        + result.getSimpleName()
+        + ", before the work is done: use LockkeeperClient.acquire";
+  }
+
+  /**
+   * Checks what a call has returned, where the declared type does not say that.
+   *
+   * @throws IllegalStateException if it stands for work that is done later; the message names the
+   *     method
+   */
+  void requireDone(@Nullable Object result) {
+    if (result != null && isLate(result.getClass())) {
+      throw new IllegalStateException(
+          "@Locked on " + describe(method) + ": " + late(result.getClass()));
     }
   }
 

@@ -107,7 +107,7 @@ class LockedMethodTest {
           limitWithoutPermits | limit is for mode PERMITS, not EXCLUSIVE
           negativeLimit       | limit
           secret              | private, final or static
-          fixed               | private, final or static
+          fixed               | make it an instance method that is neither private nor final
           general             | private, final or static
           future              | before the work is done
           callable            | before the work is done

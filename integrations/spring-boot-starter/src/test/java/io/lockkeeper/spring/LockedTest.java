@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -285,6 +286,19 @@ class LockedTest {
         .isInstanceOf(IOException.class)
         .hasMessage("full");
     assertThat(other.getLock("orders/checked").holders()).isEmpty();
+  }
+
+  @Test
+  void valueWhoseWorkGoesOnIsRefusedThoughTheDeclaredTypeDoesNotShowIt() {
+    // When, then
+    assertThatThrownBy(() -> warehouse.during("42", CompletableFuture::new))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("Warehouse.during")
+        .hasMessageContaining("its CompletableFuture, before the work is done");
+    assertThatThrownBy(
+            () -> warehouse.during("42", () -> (Flow.Publisher<String>) subscriber -> {}))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(other.getLock("orders/42").holders()).isEmpty();
   }
 
   @Test

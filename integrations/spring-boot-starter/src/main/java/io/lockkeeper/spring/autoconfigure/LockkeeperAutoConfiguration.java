@@ -1,7 +1,6 @@
 package io.lockkeeper.spring.autoconfigure;
 
 import io.grpc.ChannelCredentials;
-import io.grpc.TlsChannelCredentials;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import io.lockkeeper.client.MicrometerObserver;
@@ -20,7 +19,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
-import org.springframework.boot.ssl.SslManagerBundle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -80,16 +78,8 @@ public final class LockkeeperAutoConfiguration {
     }
     SslBundles known = bundles.getObject();
     ChannelCredentials unused =
-        credentials(known, bundle); // A bundle that is none fails the start.
-    builder.credentials(() -> credentials(known, bundle));
-  }
-
-  private static ChannelCredentials credentials(SslBundles bundles, String name) {
-    SslManagerBundle managers = bundles.getBundle(name).getManagers();
-    return TlsChannelCredentials.newBuilder()
-        .keyManager(managers.getKeyManagers())
-        .trustManager(managers.getTrustManagers())
-        .build();
+        BundleCredentials.of(known, bundle); // One that cannot be used fails the start.
+    builder.credentials(() -> BundleCredentials.of(known, bundle));
   }
 
   /** Puts locks around methods. */

@@ -30,7 +30,7 @@ final class LockkeeperHealthIndicator extends AbstractHealthIndicator {
   }
 
   @Override
-  protected void doHealthCheck(Health.Builder health) throws InterruptedException {
+  protected void doHealthCheck(Health.Builder health) {
     CompletableFuture<?> answer = client.async().getLock(settings.lock());
     try {
       answer.get(settings.timeout().toNanos(), TimeUnit.NANOSECONDS);
@@ -38,6 +38,10 @@ final class LockkeeperHealthIndicator extends AbstractHealthIndicator {
     } catch (TimeoutException e) {
       answer.cancel(true);
       health.down().withDetail("error", "no answer within " + settings.timeout());
+    } catch (InterruptedException e) {
+      answer.cancel(true);
+      Thread.currentThread().interrupt(); // The base class would swallow it.
+      health.down(e);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       if (cause instanceof RequestRefusedException refused

@@ -1,5 +1,6 @@
 package io.lockkeeper.spring.autoconfigure;
 
+import io.lockkeeper.client.LockSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -69,8 +70,8 @@ public record LockkeeperProperties(
    *
    * @param enabled whether to use TLS. Default: if there is a bundle
    * @param bundle the name of an SSL bundle, {@code spring.ssl.bundle.*}: the authorities to trust
-   *     and, for mutual TLS, the certificate to show; read anew for each connection. Without one,
-   *     the authorities that the JVM trusts
+   *     and, for mutual TLS, the certificate to show, with its protocol and options; read anew for
+   *     each connection. Without one, the authorities that the JVM trusts
    */
   public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
 
@@ -84,8 +85,24 @@ public record LockkeeperProperties(
    * The health indicator.
    *
    * @param lock the lock that it asks about, and never takes
-   * @param timeout how long the answer may take, above zero
+   * @param timeout how long the answer may take, above zero, 1 minute at most
    */
   public record Health(
-      @DefaultValue("lockkeeper-health") String lock, @DefaultValue("2s") Duration timeout) {}
+      @DefaultValue("lockkeeper-health") String lock, @DefaultValue("2s") Duration timeout) {
+
+    /** Checks the ranges. */
+    public Health {
+      try {
+        LockSpec unused = LockSpec.exclusive(lock);
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException("lockkeeper.health.lock: " + e.getMessage(), e);
+      }
+      if (timeout.isNegative()
+          || timeout.isZero()
+          || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
+        throw new IllegalArgumentException(
+            "lockkeeper.health.timeout is above zero, and 1 minute at most, not " + timeout);
+      }
+    }
+  }
 }

@@ -10,18 +10,29 @@ import io.lockkeeper.spring.integration.LockkeeperLockRegistry;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /** What an application gets that has the starter on its class path. */
@@ -109,6 +120,28 @@ class LockkeeperAutoConfigurationTest {
   }
 
   @Test
+  void waitsAreTracedWithTheApplicationsOpenTelemetry() {
+    InMemorySpanExporter spans = InMemorySpanExporter.create();
+    connected()
+        .withBean(OpenTelemetry.class, () -> tracingTo(spans))
+        .withBean(Orders.class)
+        .run(
+            context -> {
+              context.getBean(Orders.class).ship("42");
+              Awaitility.await()
+                  .atMost(50, TimeUnit.SECONDS)
+                  .until(() -> !spans.getFinishedSpanItems().isEmpty());
+            });
+  }
+
+  private static OpenTelemetry tracingTo(InMemorySpanExporter spans) {
+    return OpenTelemetrySdk.builder()
+        .setTracerProvider(
+            SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build())
+        .build();
+  }
+
+  @Test
   void healthIsUpWhileACoordinatorAnswersAndDownWhileNoneDoes() {
     connected()
         .withPropertyValues("lockkeeper.health.timeout=20s", "lockkeeper.request-timeout=3s")
@@ -139,24 +172,49 @@ class LockkeeperAutoConfigurationTest {
   }
 
   @Test
+  void healthIsDownWhenItsThreadIsInterruptedAndTheInterruptIsKept() {
+    connected()
+        .run(
+            context -> {
+              server.freeze(); // An answer that is there already would be taken.
+              Thread.currentThread().interrupt();
+              var health = context.getBean(LockkeeperHealthIndicator.class).health();
+              boolean kept = Thread.interrupted();
+              server.thaw();
+              assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+              assertThat(kept).isTrue();
+            });
+  }
+
+  @Test
   void healthIndicatorCanBeSwitchedOff() {
     connected()
         .withPropertyValues("management.health.lockkeeper.enabled=false")
         .run(context -> assertThat(context).doesNotHaveBean(LockkeeperHealthIndicator.class));
   }
 
+  /** Read as an application reads them: without loading a class whose annotations are missing. */
+  @Configuration
+  @ImportAutoConfiguration({
+    LockkeeperAutoConfiguration.class,
+    LockkeeperHealthAutoConfiguration.class,
+    LockkeeperIntegrationAutoConfiguration.class
+  })
+  static class Imported {}
+
   @Test
   void applicationWithoutTheOptionalLibrariesStarts() {
     new ApplicationContextRunner()
-        .withConfiguration(
-            AutoConfigurations.of(
-                LockkeeperAutoConfiguration.class, LockkeeperIntegrationAutoConfiguration.class))
+        .withUserConfiguration(Imported.class)
         .withBean(
             LockkeeperClientBuilderCustomizer.class,
             () -> builder -> builder.channels(address -> server.connect()))
         .withClassLoader(
             new FilteredClassLoader(
-                "org.springframework.integration", "io.micrometer", "io.opentelemetry"))
+                "org.springframework.boot.health",
+                "org.springframework.integration",
+                "io.micrometer",
+                "io.opentelemetry"))
         .run(
             context -> {
               assertThat(context).hasNotFailed();
@@ -178,7 +236,7 @@ class LockkeeperAutoConfigurationTest {
   @Test
   void settingsThatDoNotGoTogetherFailTheStart() {
     application
-        .withPropertyValues("lockkeeper.token=x", "lockkeeper.token-file=/tmp/x")
+        .withPropertyValues("lockkeeper.token=x", "lockkeeper.token-file=secrets/token")
         .run(
             context ->
                 assertThat(context)
@@ -198,6 +256,22 @@ class LockkeeperAutoConfigurationTest {
         .withBean(SslBundles.class, DefaultSslBundleRegistry::new)
         .run(
             context -> assertThat(context).getFailure().rootCause().hasMessageContaining("nosuch"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          lock=a//b    | lockkeeper.health.lock: no segment of a lock's name may be empty
+          timeout=0s   | lockkeeper.health.timeout is above zero, and 1 minute at most, not PT0S
+          timeout=-1s  | lockkeeper.health.timeout is above zero, and 1 minute at most, not PT-1S
+          timeout=61s  | lockkeeper.health.timeout is above zero, and 1 minute at most, not PT1M1S
+          """)
+  void healthSettingsOutOfRangeFailTheStart(String setting, String message) {
+    application
+        .withPropertyValues("lockkeeper.health." + setting)
+        .run(context -> assertThat(context).getFailure().hasStackTraceContaining(message));
   }
 
   @Test

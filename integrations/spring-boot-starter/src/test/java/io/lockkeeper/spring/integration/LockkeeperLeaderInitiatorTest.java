@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.integration.leader.AbstractCandidate;
 import org.springframework.integration.leader.Context;
@@ -84,14 +85,18 @@ class LockkeeperLeaderInitiatorTest {
     }
   }
 
-  private LockkeeperLeaderInitiator standing(Recording candidate) {
+  private static LockkeeperLeaderInitiator started(
+      LockkeeperClient client, Recording candidate, ApplicationEventPublisher publisher) {
     LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, candidate);
-    initiator.setApplicationEventPublisher(context);
+    initiator.setApplicationEventPublisher(publisher);
     initiator.start();
+    return initiator;
+  }
+
+  private void awaitSomebodyWaiting() {
     Awaitility.await()
         .atMost(50, TimeUnit.SECONDS)
         .until(() -> client.getLock("reports/leader").queue().size() == 1);
-    return initiator;
   }
 
   @Test
@@ -113,16 +118,15 @@ class LockkeeperLeaderInitiatorTest {
   void leaderThatYieldsIsFollowedByTheNextAndStandsAgain() {
     // Given
     LeaderContext term = first.awaitTerm(1);
-    LockkeeperLeaderInitiator next = standing(second);
+    LockkeeperLeaderInitiator next = started(client, second, context);
+    awaitSomebodyWaiting();
     // When
     term.yield();
     LeaderContext following = second.awaitTerm(1);
     // Then
     assertThat(following.fencingToken()).isGreaterThan(term.fencingToken());
     assertThat(first.revoked).containsExactly(term);
-    Awaitility.await()
-        .atMost(50, TimeUnit.SECONDS)
-        .until(() -> client.getLock("reports/leader").queue().size() == 1);
+    awaitSomebodyWaiting();
     next.stop();
     assertThat(first.awaitTerm(2).fencingToken()).isGreaterThan(following.fencingToken());
   }
@@ -152,9 +156,7 @@ class LockkeeperLeaderInitiatorTest {
             new CountDownLatch(1).await();
           }
         };
-    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, busy);
-    initiator.setApplicationEventPublisher(event -> {});
-    initiator.start();
+    LockkeeperLeaderInitiator initiator = started(client, busy, event -> {});
     busy.awaitTerm(1);
     // When
     initiator.stop();
@@ -180,9 +182,7 @@ class LockkeeperLeaderInitiatorTest {
             }
           }
         };
-    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, busy);
-    initiator.setApplicationEventPublisher(event -> {});
-    initiator.start();
+    LockkeeperLeaderInitiator initiator = started(client, busy, event -> {});
     LeaderContext term = busy.awaitTerm(1);
     // When
     server.removeHolder("reports/leader");
@@ -215,9 +215,7 @@ class LockkeeperLeaderInitiatorTest {
             }
           }
         };
-    initiator.set(new LockkeeperLeaderInitiator(client, stopping));
-    initiator.get().setApplicationEventPublisher(event -> {});
-    initiator.get().start();
+    initiator.set(started(client, stopping, event -> {}));
     stopping.awaitTerm(1);
     // When
     server.removeHolder("reports/leader");
@@ -241,10 +239,8 @@ class LockkeeperLeaderInitiatorTest {
           }
         };
     List<Object> told = new CopyOnWriteArrayList<>();
-    LockkeeperLeaderInitiator initiator = new LockkeeperLeaderInitiator(client, broken);
-    initiator.setApplicationEventPublisher(told::add);
     // When
-    initiator.start();
+    LockkeeperLeaderInitiator initiator = started(client, broken, told::add);
     // Then
     Awaitility.await().atMost(50, TimeUnit.SECONDS).until(() -> told.size() >= 3);
     assertThat(broken.revoked).hasSize(1);
@@ -256,13 +252,8 @@ class LockkeeperLeaderInitiatorTest {
   void clientThatIsClosedEndsTheThread() {
     // Given
     LockkeeperClient own = server.clientBuilder().build();
-    LockkeeperLeaderInitiator initiator =
-        new LockkeeperLeaderInitiator(own, new Recording("closed"));
-    initiator.setApplicationEventPublisher(event -> {});
-    initiator.start();
-    Awaitility.await()
-        .atMost(50, TimeUnit.SECONDS)
-        .until(() -> client.getLock("reports/leader").queue().size() == 1);
+    LockkeeperLeaderInitiator initiator = started(own, new Recording("closed"), event -> {});
+    awaitSomebodyWaiting();
     // When
     own.close();
     // Then

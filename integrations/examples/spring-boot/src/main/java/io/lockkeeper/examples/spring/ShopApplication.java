@@ -2,6 +2,8 @@ package io.lockkeeper.examples.spring;
 
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.spring.integration.LockkeeperLeaderInitiator;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
@@ -32,7 +34,9 @@ public class ShopApplication {
   /** Stands for election as the one instance that reports. */
   @Bean
   LockkeeperLeaderInitiator reporterElection(
-      LockkeeperClient client, @Value("${server.port:8080}") String port) {
-    return new LockkeeperLeaderInitiator(client, new DefaultCandidate(port, REPORTER));
+      LockkeeperClient client, @Value("${server.port:8080}") String port)
+      throws UnknownHostException {
+    String instance = InetAddress.getLocalHost().getHostName() + ":" + port;
+    return new LockkeeperLeaderInitiator(client, new DefaultCandidate(instance, REPORTER));
   }
 }
