@@ -2,8 +2,7 @@ package io.lockkeeper.examples.spring;
 
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.spring.integration.LockkeeperLeaderInitiator;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
@@ -33,10 +32,8 @@ public class ShopApplication {
 
   /** Stands for election as the one instance that reports. */
   @Bean
-  LockkeeperLeaderInitiator reporterElection(
-      LockkeeperClient client, @Value("${server.port:8080}") String port)
-      throws UnknownHostException {
-    String instance = InetAddress.getLocalHost().getHostName() + ":" + port;
+  LockkeeperLeaderInitiator reporterElection(LockkeeperClient client) {
+    String instance = ManagementFactory.getRuntimeMXBean().getName(); // process@host
     return new LockkeeperLeaderInitiator(client, new DefaultCandidate(instance, REPORTER));
   }
 }
