@@ -14,11 +14,11 @@ mkdir -p target/dist/sources
 git ls-files -z | xargs -0 cp -p --parents -t target/dist/sources
 cd target/dist/sources
 find . -name pom.xml -exec sed -i "s#<version>$current</version>#<version>$version</version>#" {} +
-./mvnw -q -ntp -P dist -pl packaging -am package -Dmaven.test.skip=true
+./mvnw -q -ntp -P dist,build-only -pl packaging -am package
 cp packaging/target/*.tar.gz packaging/target/*.zip packaging/target/*.deb ..
 if [ -n "$repository" ]; then
   integrations=integrations/spring-boot-starter,integrations/shedlock,integrations/kotlin
-  ./mvnw -q -ntp -P release -pl "bom,proto,server,client-java,testing,$integrations" -am deploy -Dmaven.test.skip=true \
+  ./mvnw -q -ntp -P release,build-only -pl "bom,proto,server,client-java,testing,$integrations" -am deploy \
     "-DaltDeploymentRepository=here::file://$repository"
 fi
 cd ..
