@@ -80,10 +80,13 @@ public final class LeaderElection {
    * thrown, and the candidate has resigned. What it throws when it has lost the leadership is
    * logged as a warning, unless it is the interrupt, and the candidate returns to the queue.
    *
-   * <p>To stop it, interrupt the thread: the candidate withdraws or resigns. It also returns, after
-   * a pause at most, when the client is closed. While no server can be reached, which is logged
-   * once as a warning, and after terms of a few seconds, it tries again after a growing pause; a
-   * server that is overloaded says how long to wait.
+   * <p>To stop it, interrupt the thread until it has ended: the candidate withdraws or resigns. One
+   * interrupt is not always enough: a thread does not know who has interrupted it, so one that
+   * comes together with the loss of the leadership may be taken for that of the loss, and the
+   * candidate returns to the queue. It also returns, after a pause at most, when the client is
+   * closed. While no server can be reached, which is logged once as a warning, and after terms of a
+   * few seconds, it tries again after a growing pause; a server that is overloaded says how long to
+   * wait.
    *
    * <pre>{@code
    * election.run(
@@ -93,6 +96,16 @@ public final class LeaderElection {
    *         step(leadership.fencingToken());
    *       }
    *     });
+   * }</pre>
+   *
+   * <p>and, to stop the thread that calls it:
+   *
+   * <pre>{@code
+   * stopped = true;
+   * do {
+   *   thread.interrupt();
+   *   thread.join(100);
+   * } while (thread.isAlive());
    * }</pre>
    *
    * @param value what others shall know about this candidate: up to 4,000 bytes of UTF-8

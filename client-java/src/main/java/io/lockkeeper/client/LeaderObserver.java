@@ -15,6 +15,9 @@ public interface LeaderObserver {
   /** Changes may be missed for a while; then {@link #onLeader} comes, if there were any. */
   default void onGap(String reason) {}
 
-  /** The watch has ended: the server refused it for good. */
+  /**
+   * The watch has ended: the server refused it for good, or the client was closed. Nothing comes
+   * after it. A watch that is closed itself ends without this.
+   */
   default void onFailed(LockkeeperException why) {}
 }

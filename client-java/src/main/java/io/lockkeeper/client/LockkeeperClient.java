@@ -327,7 +327,8 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Watches all locks whose names begin with {@code prefix}: first a snapshot, then every change. A
    * broken watch resumes after the last change that it told; if that is not possible, it calls
-   * {@link WatchListener#onGap} and begins again.
+   * {@link WatchListener#onGap} and begins again. When the client is closed, the watch ends with
+   * {@link WatchListener#onFailed}.
    *
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    * @throws IllegalStateException if the client is closed
@@ -354,10 +355,10 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Ends all watches and the lease, and with it all locks: those still held are told lost. Waits
-   * until the server has confirmed, 5 s at most; otherwise the lease ends by its time to live. Then
-   * ends all threads. Idempotent. An interrupt cuts the wait short and is kept; that of a task
-   * whose own lock is lost with this comes after it.
+   * Ends all watches and the lease, and with it all locks: those still held are told lost, and the
+   * watches' listeners are told, too. Waits until the server has confirmed, 5 s at most; otherwise
+   * the lease ends by its time to live. Then ends all threads. Idempotent. An interrupt cuts the
+   * wait short and is kept; that of a task whose own lock is lost with this comes after it.
    */
   @Override
   public void close() {

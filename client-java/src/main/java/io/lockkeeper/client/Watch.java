@@ -1,9 +1,12 @@
 package io.lockkeeper.client;
 
-/** A watch that goes on until it is closed. */
+/** A watch that goes on until it, or its client, is closed. */
 public interface Watch extends AutoCloseable {
 
-  /** Ends the watch. Idempotent. A call to the listener that is under way still finishes. */
+  /**
+   * Ends the watch. Idempotent. A call to the listener that is under way still finishes; no other
+   * follows.
+   */
   @Override
   void close();
 }

@@ -19,6 +19,9 @@ public interface WatchListener {
   /** Events may be missing: forget what was known, a new snapshot follows. */
   default void onGap(String reason) {}
 
-  /** The watch has ended: the server refused it for good. */
+  /**
+   * The watch has ended: the server refused it for good, or the client was closed. Nothing comes
+   * after it. A watch that is closed itself ends without this.
+   */
   default void onFailed(LockkeeperException why) {}
 }

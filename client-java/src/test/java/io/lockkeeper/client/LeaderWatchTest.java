@@ -71,6 +71,17 @@ class LeaderWatchTest {
   }
 
   @Test
+  void lookupThatEndsAfterTheWatchTellsNothing() {
+    // Given
+    change(unread("1"));
+    watch.onFailed(new LockkeeperException("the client is closed"));
+    // When
+    lookups.get(0).completeExceptionally(new LockkeeperException("the client is closed"));
+    // Then
+    assertThat(told).isEmpty();
+  }
+
+  @Test
   void sameLeaderIsToldOnce() {
     // When
     watch.onSnapshotEnd();

@@ -339,6 +339,25 @@ public abstract class ClientContract extends Contract {
   }
 
   @Test
+  void watchIsToldThatItsClientIsClosed() {
+    // Given
+    LockkeeperClient a = client("a");
+    RecordingWatch seen = new RecordingWatch();
+    RecordingWatch closedBefore = new RecordingWatch();
+    a.watch(lock, closedBefore).close();
+    try (Watch watch = a.watch(lock, seen)) {
+      await().atMost(LONG).until(() -> seen.events().contains("end"));
+      // When
+      a.close();
+    }
+    // Then
+    String failure = "failed watch of \"" + lock + "\": this client is closed: build another one";
+    await().atMost(LONG).until(() -> seen.events().size() == 2);
+    assertThat(seen.events()).containsExactly("end", failure);
+    assertThat(closedBefore.events()).doesNotContain(failure);
+  }
+
+  @Test
   void malformedRequestIsRefusedWithItsField() {
     // Given
     LockkeeperClient a = client("a");

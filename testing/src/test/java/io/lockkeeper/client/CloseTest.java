@@ -8,9 +8,11 @@ import io.lockkeeper.testing.InMemoryLockkeeper;
 import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -51,6 +53,71 @@ class CloseTest {
           .atMost(Duration.ofSeconds(10))
           .untilAsserted(() -> assertThat(opened).allMatch(ManagedChannel::isTerminated));
       assertThat(opened).hasSize(1);
+    }
+  }
+
+  @Test
+  void watchIsToldOfTheEndAfterWhatCameBefore() {
+    // Given
+    BlockingQueue<Runnable> callbacks = new LinkedBlockingQueue<>();
+    RecordingWatch seen = new RecordingWatch();
+    try (InMemoryLockkeeper server = InMemoryLockkeeper.start()) {
+      LockkeeperClient client = server.clientBuilder().callbackExecutor(callbacks::add).build();
+      Watch watch = client.watch("orders/", seen);
+      await().atMost(Duration.ofSeconds(10)).until(() -> !callbacks.isEmpty());
+      // When
+      client.close();
+      callbacks.forEach(Runnable::run);
+      // Then
+      assertThat(watch).isNotNull();
+      assertThat(seen.events())
+          .containsExactly(
+              "end", "failed watch of \"orders/\": this client is closed: build another one");
+    }
+  }
+
+  @Test
+  void watchThatIsClosedBeforeItIsToldOfTheEndIsToldNothing() {
+    // Given
+    BlockingQueue<Runnable> callbacks = new LinkedBlockingQueue<>();
+    RecordingWatch seen = new RecordingWatch();
+    try (InMemoryLockkeeper server = InMemoryLockkeeper.start()) {
+      LockkeeperClient client = server.clientBuilder().callbackExecutor(callbacks::add).build();
+      Watch watch = client.watch("orders/", seen);
+      await().atMost(Duration.ofSeconds(10)).until(() -> !callbacks.isEmpty());
+      client.close();
+      // When
+      watch.close();
+      callbacks.forEach(Runnable::run);
+      // Then
+      assertThat(seen.events()).isEmpty();
+    }
+  }
+
+  @Test
+  void watchWhoseListenerClosesTheClientIsToldSo() {
+    // Given
+    CompletableFuture<LockkeeperException> told = new CompletableFuture<>();
+    try (InMemoryLockkeeper server = InMemoryLockkeeper.start()) {
+      LockkeeperClient client = server.clientBuilder().build();
+      // When
+      Watch watch =
+          client.watch(
+              "",
+              new WatchListener() {
+                @Override
+                public void onSnapshotEnd() {
+                  client.close();
+                }
+
+                @Override
+                public void onFailed(LockkeeperException why) {
+                  told.complete(why);
+                }
+              });
+      // Then
+      assertThat(watch).isNotNull();
+      assertThat(told).succeedsWithin(Duration.ofSeconds(20));
     }
   }
 

@@ -11,7 +11,7 @@ import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.callbackFlow
 
-/** How many events may wait for a collector. */
+/** How many events may wait for a collector, unless it asks for another buffer. */
 private const val ROOM = 1024
 
 /** What a watch tells: see [LockkeeperClient.changes]. */
@@ -35,13 +35,14 @@ public sealed interface WatchEvent {
  * collection is a watch of its own, which ends with it; it never ends by itself, and a broken
  * connection is resumed.
  *
- * Up to 1,024 events wait for the collector, who never delays the client's other callbacks. Where
- * it falls further behind, the flow fails, so that no change is missed in silence; collected again,
- * by `retry` for instance, it begins with a new snapshot. With `conflate()` it never fails so, and
- * tells the newest event only.
+ * Up to 1,024 events wait for the collector, who never delays the client's other callbacks; a
+ * `buffer` of the caller's own makes room for more. Where it falls further behind, the flow fails,
+ * so that no change is missed in silence; collected again, by `retry` for instance, it begins with
+ * a new snapshot. With `conflate()` it never fails so, and tells the newest event only.
  *
- * The collection fails with [LockkeeperException] if the collector was too slow, or the server
- * refuses the watch for good; with [IllegalStateException] if the client is closed.
+ * The collection fails with [LockkeeperException] if the collector was too slow, the server refuses
+ * the watch for good, or the client is closed meanwhile; with [IllegalStateException] if the client
+ * was closed before.
  *
  * @param prefix up to 512 bytes of UTF-8; empty: all locks
  */
@@ -61,8 +62,8 @@ private class Sender(private val prefix: String, private val channel: SendChanne
       // No effect if the collection is over.
       channel.close(
         LockkeeperException(
-          "watch of \"$prefix\": the collector is more than $ROOM events behind: collect faster," +
-            " or collect again, which begins with a new snapshot"
+          "watch of \"$prefix\": the collector has fallen too far behind: collect faster, give it" +
+            " a larger buffer, or collect again, which begins with a new snapshot"
         )
       )
     }

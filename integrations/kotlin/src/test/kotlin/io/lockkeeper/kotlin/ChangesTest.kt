@@ -4,6 +4,7 @@ import io.lockkeeper.client.ChangeCause
 import io.lockkeeper.client.LockkeeperException
 import io.lockkeeper.testing.InMemoryLockkeeper
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.catch
@@ -14,6 +15,7 @@ import kotlinx.coroutines.flow.take
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.flow.transformWhile
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.AutoClose
 import org.junit.jupiter.api.Test
@@ -87,7 +89,7 @@ class ChangesTest {
       // Then
       assertThat(failure.await())
         .isInstanceOf(LockkeeperException::class.java)
-        .hasMessageContaining("more than 1024 events behind")
+        .hasMessageContaining("fallen too far behind")
     }
 
   @Test
@@ -98,6 +100,23 @@ class ChangesTest {
         client.changes("orders/").onEach { client.withLock("orders/seen") {} }.take(4).toList()
       // Then
       assertThat(events).hasSize(4)
+    }
+
+  @Test
+  fun collectionFailsWhenTheClientIsClosedMeanwhile() =
+    runBlocking<Unit> {
+      // Given
+      val watching = CompletableDeferred<Unit>()
+      val collection = async {
+        runCatching { client.changes("orders/").collect { watching.complete(Unit) } }
+      }
+      watching.await()
+      // When
+      withContext(Dispatchers.IO) { client.close() }
+      // Then
+      assertThat(collection.await().exceptionOrNull())
+        .isInstanceOf(LockkeeperException::class.java)
+        .hasMessageContaining("watch of \"orders/\": this client is closed")
     }
 
   @Test

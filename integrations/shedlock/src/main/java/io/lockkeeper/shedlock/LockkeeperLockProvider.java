@@ -95,9 +95,10 @@ public final class LockkeeperLockProvider implements ExtensibleLockProvider, Aut
 
   /**
    * Returns the fencing token of the lock under which the calling thread runs: above zero, and
-   * higher than that of any run before. Of nested locks, the innermost. For the job, when it is
-   * called through {@code @SchedulerLock} or a {@code LockingTaskExecutor}: those run it in the
-   * thread that takes the lock.
+   * higher than that of any run before. Of nested locks, the innermost that was not unlocked, also
+   * if that one is lost: never the token of one around it. For the job, when it is called through
+   * {@code @SchedulerLock} or a {@code LockingTaskExecutor}: those run it in the thread that takes
+   * the lock, and unlock it.
    *
    * @throws IllegalStateException if the thread has taken no lock from a provider of this class, or
    *     has unlocked it

@@ -1,11 +1,18 @@
 package io.lockkeeper.shedlock;
 
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
-/** The locks that one thread has taken and that nobody has unlocked, the innermost first. */
+/**
+ * The locks that one thread has taken and that nobody has unlocked, the innermost first. One that
+ * is over stays: while its job runs, a lock around it is not that job's.
+ */
 final class ThreadLocks {
+
+  /** Jobs are hardly ever nested deeper: with more locks, some were left to lockAtMostFor. */
+  private static final int MOST_NESTED = 16;
 
   private static final ThreadLocal<ThreadLocks> CURRENT = ThreadLocal.withInitial(ThreadLocks::new);
 
@@ -25,9 +32,26 @@ final class ThreadLocks {
   }
 
   void add(HeldLock lock) {
-    // Whoever never unlocks leaves it to lockAtMostFor: such locks must not pile up.
-    locks.removeIf(HeldLock::isOver);
+    if (locks.size() >= MOST_NESTED) {
+      forgetSomeThatAreOver();
+    }
     locks.push(lock);
+  }
+
+  /**
+   * Whoever never unlocks leaves it to lockAtMostFor: such locks must not pile up. Of neighbours
+   * that are over, the outermost stands for all: the jobs of the others are refused on its account,
+   * and must not be given what belongs to a lock further out.
+   */
+  private void forgetSomeThatAreOver() {
+    boolean outerIsOver = false;
+    for (Iterator<HeldLock> inwards = locks.descendingIterator(); inwards.hasNext(); ) {
+      boolean isOver = inwards.next().isOver();
+      if (isOver && outerIsOver) {
+        inwards.remove();
+      }
+      outerIsOver = isOver;
+    }
   }
 
   /** Removes a lock; those around it that are over interrupt the thread now, if they have not. */

@@ -120,7 +120,7 @@ public final class ClientRuntime implements AutoCloseable {
   private void endLoop() {
     loop.drain();
     session.abandon();
-    List.copyOf(watches).forEach(WatchStream::abandon);
+    List.copyOf(watches).forEach(WatchStream::onClientClosed);
     loop.stop();
   }
 }

@@ -116,6 +116,7 @@ public final class LeaderWatch implements WatchListener {
 
   @Override
   public void onFailed(LockkeeperException why) {
+    seen++; // A lookup that is under way must not tell anything after this.
     observer.onFailed(why);
   }
 }

@@ -5,6 +5,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.Watch;
 import io.lockkeeper.client.WatchListener;
 import io.lockkeeper.client.internal.context.ClientContext;
@@ -44,6 +45,11 @@ final class WatchStream implements Watch {
   private boolean begun;
   private boolean wasServed;
   private int failures;
+
+  /** There is no next attempt: closed, refused for good, or the client is closed. */
+  private boolean over;
+
+  /** The user has closed it, and wants to hear nothing more. Any thread. */
   private volatile boolean closed;
 
   private WatchStream(
@@ -81,9 +87,28 @@ final class WatchStream implements Watch {
     loop.execute(this::abandon);
   }
 
-  /** Ends the watch at once. On the loop. */
-  void abandon() {
-    closed = true;
+  /** Ends the watch, and tells the listener after what came before. On the loop, which stops. */
+  void onClientClosed() {
+    abandon();
+    fail(new LockkeeperException(name() + ": this client is closed: build another one"));
+  }
+
+  private void fail(LockkeeperException why) {
+    callUnlessClosed(() -> listener.onFailed(why));
+  }
+
+  /** Calls the listener on the callback executor, unless the user has closed the watch by then. */
+  private void callUnlessClosed(Runnable call) {
+    callbacks.run(
+        () -> {
+          if (!closed) {
+            call.run();
+          }
+        });
+  }
+
+  private void abandon() {
+    over = true;
     open.remove(this);
     retry.cancel();
     limit.cancel();
@@ -101,8 +126,7 @@ final class WatchStream implements Watch {
   }
 
   private void connect() {
-    if (closed) {
-      open.remove(this);
+    if (over) {
       return;
     }
     Attempt next;
@@ -168,14 +192,15 @@ final class WatchStream implements Watch {
     limit.cancel();
     attempt.abandon();
     if (!mayGoOn(why)) {
-      closed = true;
+      over = true;
       open.remove(this);
-      callbacks.run(() -> listener.onFailed(why.toException(name())));
+      fail(why.toException(name()));
       return;
     }
     if (begun && resumeFrom == 0) {
       begun = false;
-      callbacks.run(() -> listener.onGap("the connection broke before the snapshot was complete"));
+      callUnlessClosed(
+          () -> listener.onGap("the connection broke before the snapshot was complete"));
     }
     retryLater(why.retryAfter().map(Loop::toNanos).orElse(0L));
   }

@@ -1,6 +1,10 @@
 package io.lockkeeper.examples.micronaut;
 
+import io.lockkeeper.client.LockkeeperException;
+import io.micronaut.http.HttpResponse;
+import io.micronaut.http.HttpStatus;
 import io.micronaut.http.annotation.Controller;
+import io.micronaut.http.annotation.Error;
 import io.micronaut.http.annotation.Post;
 import io.micronaut.scheduling.TaskExecutors;
 import io.micronaut.scheduling.annotation.ExecuteOn;
@@ -28,5 +32,16 @@ public final class SalesController {
   @Post("/async")
   public CompletableFuture<Integer> sellAsync(String item) {
     return shop.sellAsync(item);
+  }
+
+  @Error
+  HttpResponse<String> outOfStock(OutOfStockException failure) {
+    return HttpResponse.<String>status(HttpStatus.CONFLICT).body(failure.getMessage() + "\n");
+  }
+
+  /** Somebody else held the lock all the time, it was lost, or no coordinator answers. */
+  @Error
+  HttpResponse<String> noLock(LockkeeperException failure) {
+    return HttpResponse.<String>status(HttpStatus.SERVICE_UNAVAILABLE).body("not now: try again\n");
   }
 }

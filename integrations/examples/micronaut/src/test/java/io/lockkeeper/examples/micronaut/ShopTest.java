@@ -14,8 +14,10 @@ import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -85,6 +87,7 @@ class ShopTest {
     }
     // When
     int left = shop.sell("lamp");
+    stock.fill("lamp", 2);
     // Then
     assertThat(left).isEqualTo(1);
     assertThatIllegalStateException()
@@ -93,16 +96,46 @@ class ShopTest {
   }
 
   @Test
-  void bothRoutesSell() throws IOException, InterruptedException {
+  void bothRoutesSell() {
     // Given
     EmbeddedServer http = context.getBean(EmbeddedServer.class).start();
     stock.fill("lamp", 2);
     // When
-    String first = post(http, "/sales/lamp");
-    String second = post(http, "/sales/lamp/async");
+    HttpResponse<String> first = post(http, "/sales/lamp").join();
+    HttpResponse<String> second = post(http, "/sales/lamp/async").join();
     // Then
-    assertThat(first).isEqualTo("1");
-    assertThat(second).isEqualTo("0");
+    assertThat(List.of(first.statusCode(), second.statusCode())).containsOnly(200);
+    assertThat(List.of(first.body(), second.body())).containsExactly("1", "0");
+  }
+
+  @Test
+  void saleOfWhatIsNotInStockIsAConflict() {
+    // Given
+    EmbeddedServer http = context.getBean(EmbeddedServer.class).start();
+    // When
+    HttpResponse<String> sale = post(http, "/sales/unicorn").join();
+    HttpResponse<String> asyncSale = post(http, "/sales/unicorn/async").join();
+    HttpResponse<String> noName = post(http, "/sales/a%0Ab").join();
+    // Then
+    assertThat(List.of(sale.statusCode(), asyncSale.statusCode(), noName.statusCode()))
+        .containsOnly(409);
+    assertThat(sale.body()).contains("no unicorn is in stock");
+  }
+
+  @Test
+  void saleThatDoesNotGetTheLockInTimeIsToBeTriedAgain() throws InterruptedException {
+    // Given
+    EmbeddedServer http = context.getBean(EmbeddedServer.class).start();
+    try (LockkeeperClient other = server.clientBuilder().build();
+        LockHandle held = other.lock("stock/lamp")) {
+      // When
+      CompletableFuture<HttpResponse<String>> sale = post(http, "/sales/lamp");
+      CompletableFuture<HttpResponse<String>> asyncSale = post(http, "/sales/lamp/async");
+      // Then
+      assertThat(List.of(sale.join().statusCode(), asyncSale.join().statusCode()))
+          .containsOnly(503);
+      assertThat(held.isValid()).isTrue();
+    }
   }
 
   @Test
@@ -155,11 +188,10 @@ class ShopTest {
     }
   }
 
-  private static String post(EmbeddedServer http, String path)
-      throws IOException, InterruptedException {
+  private static CompletableFuture<HttpResponse<String>> post(EmbeddedServer http, String path) {
     HttpRequest request =
         HttpRequest.newBuilder(http.getURI().resolve(path)).POST(BodyPublishers.noBody()).build();
-    return HTTP.send(request, BodyHandlers.ofString()).body();
+    return HTTP.sendAsync(request, BodyHandlers.ofString());
   }
 
   private static int readiness(EmbeddedServer http) throws IOException, InterruptedException {

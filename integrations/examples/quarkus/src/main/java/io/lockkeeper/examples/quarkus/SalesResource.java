@@ -1,10 +1,14 @@
 package io.lockkeeper.examples.quarkus;
 
+import io.lockkeeper.client.LockkeeperException;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import java.util.concurrent.CompletionStage;
+import org.jboss.resteasy.reactive.RestResponse;
+import org.jboss.resteasy.reactive.RestResponse.Status;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 
 /** Sells over HTTP. */
 @Singleton
@@ -29,5 +33,16 @@ public final class SalesResource {
   @Path("/async")
   public CompletionStage<Integer> sellAsync(@PathParam("item") String item) {
     return shop.sellAsync(item);
+  }
+
+  @ServerExceptionMapper
+  RestResponse<String> outOfStock(OutOfStockException failure) {
+    return RestResponse.status(Status.CONFLICT, failure.getMessage() + "\n");
+  }
+
+  /** Somebody else held the lock all the time, it was lost, or no coordinator answers. */
+  @ServerExceptionMapper
+  RestResponse<String> noLock(LockkeeperException failure) {
+    return RestResponse.status(Status.SERVICE_UNAVAILABLE, "not now: try again\n");
   }
 }

@@ -21,7 +21,8 @@ public final class Shop {
 
   /**
    * Sells one item and returns how many are left. Waits for the lock, so not on an event loop.
-   * Fails as {@link LockkeeperClient#withLock} and {@link Stock#take} do.
+   * Fails as {@link LockkeeperClient#withLock} and {@link Stock#take} do, and where none is left,
+   * without the lock.
    */
   public int sell(String item) throws InterruptedException {
     return client.withLock(request(item), lock -> stock.take(item, lock.fencingToken()));
@@ -44,7 +45,8 @@ public final class Shop {
             });
   }
 
-  private static LockRequest request(String item) {
+  private LockRequest request(String item) {
+    stock.require(item); // Or whoever calls could have locks of any name made.
     return LockRequest.of("stock/" + item).waitAtMost(Duration.ofSeconds(5));
   }
 }

@@ -1,7 +1,6 @@
 package io.lockkeeper.examples.quarkus;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.client.LockHandle;
@@ -16,13 +15,18 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The application, started, with a coordinator in memory. */
+/**
+ * The application, started, with a coordinator in memory. What needs no framework is tested in the
+ * example of Micronaut.
+ */
 @QuarkusTest
 @Timeout(60)
 class ShopTest {
@@ -58,33 +62,43 @@ class ShopTest {
   }
 
   @Test
-  void changeWithAnOldTokenIsRefused() throws InterruptedException {
-    // Given
-    stock.fill("chair", 2);
-    long old;
-    try (LockkeeperClient other = server.clientBuilder().build();
-        LockHandle held = other.lock("stock/chair")) {
-      old = held.fencingToken();
-    }
-    // When
-    int left = shop.sell("chair");
-    // Then
-    assertThat(left).isEqualTo(1);
-    assertThatIllegalStateException()
-        .isThrownBy(() -> stock.take("chair", old))
-        .withMessageContaining("lower");
-  }
-
-  @Test
-  void bothResourcesSell() throws IOException, InterruptedException {
+  void bothResourcesSell() {
     // Given
     stock.fill("table", 2);
     // When
-    String first = post("sales/table");
-    String second = post("sales/table/async");
+    HttpResponse<String> first = post("sales/table").join();
+    HttpResponse<String> second = post("sales/table/async").join();
     // Then
-    assertThat(first).isEqualTo("1");
-    assertThat(second).isEqualTo("0");
+    assertThat(List.of(first.statusCode(), second.statusCode())).containsOnly(200);
+    assertThat(List.of(first.body(), second.body())).containsExactly("1", "0");
+  }
+
+  @Test
+  void saleOfWhatIsNotInStockIsAConflict() {
+    // When
+    HttpResponse<String> sale = post("sales/unicorn").join();
+    HttpResponse<String> asyncSale = post("sales/unicorn/async").join();
+    HttpResponse<String> noName = post("sales/a%0Ab").join();
+    // Then
+    assertThat(List.of(sale.statusCode(), asyncSale.statusCode(), noName.statusCode()))
+        .containsOnly(409);
+    assertThat(sale.body()).contains("no unicorn is in stock");
+  }
+
+  @Test
+  void saleThatDoesNotGetTheLockInTimeIsToBeTriedAgain() throws InterruptedException {
+    // Given
+    stock.fill("bench", 2);
+    try (LockkeeperClient other = server.clientBuilder().build();
+        LockHandle held = other.lock("stock/bench")) {
+      // When
+      CompletableFuture<HttpResponse<String>> sale = post("sales/bench");
+      CompletableFuture<HttpResponse<String>> asyncSale = post("sales/bench/async");
+      // Then
+      assertThat(List.of(sale.join().statusCode(), asyncSale.join().statusCode()))
+          .containsOnly(503);
+      assertThat(held.isValid()).isTrue();
+    }
   }
 
   @Test
@@ -120,10 +134,10 @@ class ShopTest {
     }
   }
 
-  private String post(String path) throws IOException, InterruptedException {
+  private CompletableFuture<HttpResponse<String>> post(String path) {
     HttpRequest request =
         HttpRequest.newBuilder(root.resolve(path)).POST(BodyPublishers.noBody()).build();
-    return HTTP.send(request, BodyHandlers.ofString()).body();
+    return HTTP.sendAsync(request, BodyHandlers.ofString());
   }
 
   private int readiness() throws IOException, InterruptedException {
