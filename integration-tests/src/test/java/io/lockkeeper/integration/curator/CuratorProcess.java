@@ -45,8 +45,7 @@ final class CuratorProcess implements AutoCloseable {
   static CuratorProcess start(String zookeeper, String name) {
     Path errors = Scratch.directory("curator-" + name).resolve("stderr");
     List<String> line =
-        Jar.ofTests(
-            CuratorPeer.class, zookeeper, Long.toString(SESSION_TIMEOUT.toMillis()), name);
+        Jar.ofTests(CuratorPeer.class, zookeeper, Long.toString(SESSION_TIMEOUT.toMillis()), name);
     try {
       CuratorProcess peer =
           new CuratorProcess(

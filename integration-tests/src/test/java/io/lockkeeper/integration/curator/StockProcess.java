@@ -64,8 +64,7 @@ final class StockProcess implements AutoCloseable {
 
   private static StockProcess start(String version, String address, Path store, String name) {
     Path errors = Scratch.directory("stock-" + name).resolve("stderr");
-    List<String> line =
-        Jar.ofTests(StockProcess.class, version, address, store.toString(), name);
+    List<String> line = Jar.ofTests(StockProcess.class, version, address, store.toString(), name);
     try {
       Process process = new ProcessBuilder(line).redirectError(errors.toFile()).start();
       process.getInputStream().close();

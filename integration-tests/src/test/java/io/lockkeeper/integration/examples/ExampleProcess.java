@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -28,6 +29,11 @@ final class ExampleProcess implements AutoCloseable {
 
   /** Starts an instance of {@code integrations/examples/<name>} and waits for nothing. */
   static ExampleProcess start(String name, String... arguments) {
+    return start(name, Map.of(), arguments);
+  }
+
+  /** The same, with more variables in its environment. */
+  static ExampleProcess start(String name, Map<String, String> environment, String... arguments) {
     List<String> command =
         new ArrayList<>(List.of(Jar.JAVA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.add("-Xmx256m");
@@ -35,12 +41,10 @@ final class ExampleProcess implements AutoCloseable {
     command.addAll(List.of(arguments));
     Path output = Scratch.directory("example-" + name).resolve("output");
     try {
-      Process process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(output.toFile())
-              .start();
-      return new ExampleProcess(process, output);
+      ProcessBuilder builder =
+          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+      builder.environment().putAll(environment);
+      return new ExampleProcess(builder.start(), output);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -48,6 +52,10 @@ final class ExampleProcess implements AutoCloseable {
 
   private static Path jar(String name) {
     Path target = Path.of("..", "integrations", "examples", name, "target");
+    Path ofQuarkus = target.resolve("quarkus-app/quarkus-run.jar");
+    if (Files.exists(ofQuarkus)) {
+      return ofQuarkus;
+    }
     try (Stream<Path> files = Files.list(target)) {
       return files
           .filter(
