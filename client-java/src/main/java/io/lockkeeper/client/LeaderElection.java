@@ -80,13 +80,13 @@ public final class LeaderElection {
    * thrown, and the candidate has resigned. What it throws when it has lost the leadership is
    * logged as a warning, unless it is the interrupt, and the candidate returns to the queue.
    *
-   * <p>To stop it, interrupt the thread until it has ended: the candidate withdraws or resigns. One
-   * interrupt is not always enough: a thread does not know who has interrupted it, so one that
-   * comes together with the loss of the leadership may be taken for that of the loss, and the
-   * candidate returns to the queue. It also returns, after a pause at most, when the client is
-   * closed. While no server can be reached, which is logged once as a warning, and after terms of a
-   * few seconds, it tries again after a growing pause; a server that is overloaded says how long to
-   * wait.
+   * <p>To stop it, interrupt the thread until it has ended: the candidate withdraws or resigns,
+   * which takes a second at most, and which a second interrupt cuts short. One is not always
+   * enough: a thread does not know who has interrupted it, so one that comes together with the loss
+   * of the leadership may be taken for that of the loss, and the candidate returns to the queue. It
+   * also returns, after a pause at most, when the client is closed. While no server can be reached,
+   * which is logged once as a warning, and after terms of a few seconds, it tries again after a
+   * growing pause; a server that is overloaded says how long to wait.
    *
    * <pre>{@code
    * election.run(
@@ -104,7 +104,7 @@ public final class LeaderElection {
    * stopped = true;
    * do {
    *   thread.interrupt();
-   *   thread.join(100);
+   *   thread.join(2_000);
    * } while (thread.isAlive());
    * }</pre>
    *
@@ -263,8 +263,12 @@ public final class LeaderElection {
    * {@link LockkeeperClient#watch} for what happens when the connection breaks.
    */
   public Watch observe(LeaderObserver observer) {
-    return client.watchLocks(
-        List.of(name), new LeaderWatch(observer, () -> client.async().getLock(name)));
+    LeaderWatch leaders = new LeaderWatch(observer, () -> client.async().getLock(name));
+    Watch watch = client.watchLocks(List.of(name), leaders);
+    return () -> {
+      leaders.close();
+      watch.close();
+    };
   }
 
   @Override

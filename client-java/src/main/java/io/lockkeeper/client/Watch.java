@@ -4,7 +4,7 @@ package io.lockkeeper.client;
 public interface Watch extends AutoCloseable {
 
   /**
-   * Ends the watch. Idempotent. A call to the listener that is under way still finishes; no other
+   * Ends the watch. Idempotent. A call to the listener that has begun still finishes; no other
    * follows.
    */
   @Override

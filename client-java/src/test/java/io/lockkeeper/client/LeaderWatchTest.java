@@ -82,6 +82,17 @@ class LeaderWatchTest {
   }
 
   @Test
+  void lookupThatEndsAfterItIsClosedTellsNothing() {
+    // Given
+    change(unread("1"));
+    watch.close();
+    // When
+    lookups.get(0).complete(info(leader("1", "one")));
+    // Then
+    assertThat(told).isEmpty();
+  }
+
+  @Test
   void sameLeaderIsToldOnce() {
     // When
     watch.onSnapshotEnd();

@@ -10,10 +10,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The examples of the README compile, and do what they say. */
@@ -56,6 +58,26 @@ class ReadmeTest {
     // Then
     assertThat(first.apply(Path.of("README.md"))).isEqualTo(built);
     assertThat(first.apply(Path.of("../bom/pom.xml"))).isEqualTo(built);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Spring Boot, spring-boot.version",
+    "Quarkus, quarkus.version",
+    "Micronaut, micronaut.version"
+  })
+  void versionOfTheFrameworkIsTheOneThatIsBuiltWith(String framework, String property)
+      throws IOException {
+    // Given
+    Matcher version =
+        Pattern.compile("<" + property + ">([^<]+)<")
+            .matcher(Files.readString(Path.of("../pom.xml")));
+    // When
+    boolean isThere = version.find();
+    // Then
+    assertThat(isThere).isTrue();
+    assertThat(Files.readString(Path.of("README.md")))
+        .contains("| " + framework + " " + version.group(1) + " |");
   }
 
   @Test

@@ -38,7 +38,8 @@ public sealed interface WatchEvent {
  * Up to 1,024 events wait for the collector, who never delays the client's other callbacks; a
  * `buffer` of the caller's own makes room for more. Where it falls further behind, the flow fails,
  * so that no change is missed in silence; collected again, by `retry` for instance, it begins with
- * a new snapshot. With `conflate()` it never fails so, and tells the newest event only.
+ * a new snapshot. With `conflate()`, or a `buffer` that drops events, it never fails so, and misses
+ * changes.
  *
  * The collection fails with [LockkeeperException] if the collector was too slow, the server refuses
  * the watch for good, or the client is closed meanwhile; with [IllegalStateException] if the client

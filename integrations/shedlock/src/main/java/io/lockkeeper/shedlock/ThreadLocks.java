@@ -11,8 +11,10 @@ import java.util.concurrent.ConcurrentLinkedDeque;
  */
 final class ThreadLocks {
 
-  /** Jobs are hardly ever nested deeper: with more locks, some were left to lockAtMostFor. */
-  private static final int MOST_NESTED = 16;
+  /**
+   * From how many locks on those that are over are tidied up: jobs are hardly ever nested deeper.
+   */
+  private static final int TIDY_FROM = 16;
 
   private static final ThreadLocal<ThreadLocks> CURRENT = ThreadLocal.withInitial(ThreadLocks::new);
 
@@ -32,7 +34,7 @@ final class ThreadLocks {
   }
 
   void add(HeldLock lock) {
-    if (locks.size() >= MOST_NESTED) {
+    if (locks.size() >= TIDY_FROM) {
       forgetSomeThatAreOver();
     }
     locks.push(lock);

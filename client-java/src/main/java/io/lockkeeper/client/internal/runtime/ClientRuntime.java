@@ -105,10 +105,19 @@ public final class ClientRuntime implements AutoCloseable {
   /** Returns whether an interrupt cut the wait for the threads short. */
   private boolean stopThreads() {
     loop.execute(this::endLoop);
-    unaryCalls.close();
-    context.discovery().close();
+    boolean interrupted = false;
     try {
       loop.awaitEnd(END_LIMIT);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    // After the loop: a watch is told of its end before a call that was made for it fails.
+    unaryCalls.close();
+    context.discovery().close();
+    if (interrupted) {
+      return true;
+    }
+    try {
       context.callbacks().stop(END_LIMIT);
       return false;
     } catch (InterruptedException e) {

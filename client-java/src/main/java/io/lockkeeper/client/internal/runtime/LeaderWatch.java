@@ -30,9 +30,17 @@ public final class LeaderWatch implements WatchListener {
   private boolean toldAny;
   private long seen;
 
+  /** Nobody wants to hear anything more. Any thread. */
+  private volatile boolean closed;
+
   public LeaderWatch(LeaderObserver observer, Supplier<CompletableFuture<LockInfo>> lookup) {
     this.observer = observer;
     this.lookup = lookup;
+  }
+
+  /** Tells nothing more, also of lookups under way. */
+  public void close() {
+    closed = true;
   }
 
   /** Returns who leads; empty: nobody, or nobody whose token is known. */
@@ -61,7 +69,7 @@ public final class LeaderWatch implements WatchListener {
             .whenComplete(
                 (lock, failure) -> {
                   // What came meanwhile is newer; and another leader's election will be told.
-                  if (number == seen) {
+                  if (number == seen && !closed) {
                     tell(
                         leader(
                             failure == null
