@@ -31,11 +31,12 @@ import java.lang.annotation.Target;
  * io.lockkeeper.client.LockkeeperException}, and is kept.
  *
  * <p>The bean is a proxy: calls from inside the same object take no lock. A method that a proxy
- * cannot intercept (private, final, static, of a final class, of an interface without a class), one
- * whose work goes on after it has returned (it returns a future, a stream, a callable or a reactive
- * type), and an annotation with a value out of range make the start of the application fail, with
- * the method's name. Where only the value that a call returns shows such work, not the declared
- * type, that call throws an {@link IllegalStateException}; the work is not stopped.
+ * cannot intercept (private, final, static, of a final or sealed class that has no proxy, of an
+ * interface without a class), one whose work goes on after it has returned (it returns a future, a
+ * stream, a callable or a reactive type), and an annotation with a value out of range make the
+ * start of the application fail, with the method's name. Where only the value that a call returns
+ * shows such work, not the declared type, that call throws an {@link IllegalStateException}; the
+ * work is not stopped.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

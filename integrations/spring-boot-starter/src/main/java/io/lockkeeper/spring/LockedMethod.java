@@ -149,8 +149,16 @@ final class LockedMethod {
 
   private static boolean isLate(Class<?> result) {
     return LATE.stream().anyMatch(late -> late.isAssignableFrom(result))
-        || LATE_OF_WEB.stream().anyMatch(result.getName()::startsWith)
+        || isLateOfWeb(result)
         || ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null;
+  }
+
+  /** By its name, since Spring's web may be absent, and of what it extends or implements. */
+  private static boolean isLateOfWeb(@Nullable Class<?> result) {
+    return result != null
+        && (LATE_OF_WEB.stream().anyMatch(result.getName()::startsWith)
+            || isLateOfWeb(result.getSuperclass())
+            || Arrays.stream(result.getInterfaces()).anyMatch(LockedMethod::isLateOfWeb));
   }
 
   private static String late(Class<?> result) {
@@ -160,13 +168,14 @@ final class LockedMethod {
   }
 
   /**
-   * Checks what a call has returned, where the declared type does not say that.
+   * Checks what a call has returned, where the declared type is {@code Object} or {@code T} and
+   * says nothing.
    *
    * @throws IllegalStateException if it stands for work that is done later; the message names the
    *     method
    */
   void requireDone(@Nullable Object result) {
-    if (result != null && isLate(result.getClass())) {
+    if (result != null && method.getReturnType() == Object.class && isLate(result.getClass())) {
       throw new IllegalStateException(
           "@Locked on " + describe(method) + ": " + late(result.getClass()));
     }

@@ -9,6 +9,8 @@ import io.lockkeeper.testing.InMemoryLockkeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
@@ -127,12 +129,24 @@ class LockedBeanPostProcessorTest {
     assertThat(till.open()).isPositive();
   }
 
-  @Test
-  void finalClassIsRefusedByItsName() {
-    assertThatThrownBy(() -> start(FinalTill.class))
+  /** Cannot be extended by a proxy that nobody has permitted. */
+  static sealed class SealedTill permits NightTill {
+    @Locked("tills/sealed")
+    public long open() {
+      return CurrentLock.fencingToken();
+    }
+  }
+
+  /** The one that may. */
+  static final class NightTill extends SealedTill {}
+
+  @ParameterizedTest
+  @ValueSource(classes = {FinalTill.class, SealedTill.class})
+  void classThatNoProxyCanExtendIsRefusedByItsName(Class<?> till) {
+    assertThatThrownBy(() -> start(till))
         .rootCause()
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining(FinalTill.class.getName())
+        .hasMessageContaining(till.getName())
         .hasMessageContaining("final or sealed")
         .hasMessageContaining("make the class neither");
   }
