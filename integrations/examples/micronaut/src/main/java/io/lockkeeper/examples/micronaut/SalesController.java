@@ -1,5 +1,6 @@
 package io.lockkeeper.examples.micronaut;
 
+import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockkeeperException;
 import io.micronaut.http.HttpResponse;
 import io.micronaut.http.HttpStatus;
@@ -39,7 +40,14 @@ public final class SalesController {
     return HttpResponse.<String>status(HttpStatus.CONFLICT).body(failure.getMessage() + "\n");
   }
 
-  /** Somebody else held the lock all the time, it was lost, or no coordinator answers. */
+  /** The item may be sold: only the ledger of a real shop could tell. */
+  @Error
+  HttpResponse<String> lost(LockLostException failure) {
+    return HttpResponse.<String>status(HttpStatus.INTERNAL_SERVER_ERROR)
+        .body("the lock was lost on the way: look before trying again\n");
+  }
+
+  /** Somebody else held the lock all the time, or no coordinator answers: nothing was sold. */
   @Error
   HttpResponse<String> noLock(LockkeeperException failure) {
     return HttpResponse.<String>status(HttpStatus.SERVICE_UNAVAILABLE).body("not now: try again\n");

@@ -29,8 +29,9 @@ public final class Shop {
   }
 
   /**
-   * Like {@link #sell}, without a thread that waits. The future fails as that of {@link
-   * LockkeeperClient#acquire}, or with what {@link Stock#take} throws.
+   * Like {@link #sell}, without a thread that waits. Where none is left it fails at once; the
+   * future fails as that of {@link LockkeeperClient#acquire}, or with what {@link Stock#take}
+   * throws.
    */
   public CompletableFuture<Integer> sellAsync(String item) {
     return client

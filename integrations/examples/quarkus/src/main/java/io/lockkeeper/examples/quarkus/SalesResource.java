@@ -1,5 +1,6 @@
 package io.lockkeeper.examples.quarkus;
 
+import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockkeeperException;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.POST;
@@ -40,7 +41,14 @@ public final class SalesResource {
     return RestResponse.status(Status.CONFLICT, failure.getMessage() + "\n");
   }
 
-  /** Somebody else held the lock all the time, it was lost, or no coordinator answers. */
+  /** The item may be sold: only the ledger of a real shop could tell. */
+  @ServerExceptionMapper
+  RestResponse<String> lost(LockLostException failure) {
+    return RestResponse.status(
+        Status.INTERNAL_SERVER_ERROR, "the lock was lost on the way: look before trying again\n");
+  }
+
+  /** Somebody else held the lock all the time, or no coordinator answers: nothing was sold. */
   @ServerExceptionMapper
   RestResponse<String> noLock(LockkeeperException failure) {
     return RestResponse.status(Status.SERVICE_UNAVAILABLE, "not now: try again\n");
