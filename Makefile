@@ -1,7 +1,7 @@
 # `make` lists what there is. JDK 17 is all it takes: ./mvnw brings Maven.
 
 .DEFAULT_GOAL := help
-# Not -q, which would hide the compiler's warnings: with -Werror they are the errors. Of -P build-only there are none.
+# Not -q, which would hide the compiler's warnings: with -Werror they are the errors.
 MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
@@ -18,7 +18,7 @@ help: ## List the targets
 build: $(JAR) ## Build the runnable jar, without tests
 
 $(JAR): $(SOURCES)
-	$(MVN) -P build-only -pl cli -am package
+	$(MVN) -pl cli -am package -Dmaven.test.skip=true
 	@touch $@
 
 run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
@@ -44,7 +44,7 @@ lint: ## Check format, style, layering and the API, without tests
 
 docs: $(JAR) ## Write the site to target/docs, with the references of the API, the clients and testing; a warning or a dead link fails
 	rm -rf target/docs
-	$(MVN) -q -P release,build-only -pl $(LIBRARIES) -am package
+	$(MVN) -q -P release -pl $(LIBRARIES) -am package -Dmaven.test.skip=true
 	java -cp $(JAR) scripts/ApiReference.java proto/target/classes/lockkeeper/v1/lockkeeper.binpb target/docs/api.html
 	for module in $(subst $(comma), ,$(LIBRARIES)); do \
 	  cp -r $$module/target/reports/apidocs target/docs/$${module##*/} || exit 1; done
@@ -63,7 +63,7 @@ supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is 
 
 checksums: ## Record the checksums of what the build downloads, after a change of versions
 	$(MVN) $(RECORD) -DskipITs -Dsurefire.failIfNoSpecifiedTests=false -Dtest=TextTest verify
-	$(MVN) $(RECORD) -q -P release,build-only -pl $(LIBRARIES) -am package
+	$(MVN) $(RECORD) -q -P release -pl $(LIBRARIES) -am package -Dmaven.test.skip=true
 
 format: ## Format the Java sources
 	$(MVN) -pl '!bom' spotless:apply

@@ -114,7 +114,7 @@ else
   skip "the Debian package: no dpkg-deb"
 fi
 
-tools=${PACKAGING_TOOLS:-$PWD/target/tools}
+tools=$(realpath -m "${PACKAGING_TOOLS:-target/tools}")
 ./tools.sh
 if [ -x "$tools/bin/hadolint" ]; then
   check "hadolint" "$tools/bin/hadolint" docker/Dockerfile
