@@ -1,5 +1,6 @@
 package io.lockkeeper.integration.failover;
 
+import com.google.protobuf.util.Durations;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -12,6 +13,9 @@ import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
+import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +32,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * as its extension has it whole before each test, and closed after the last one.
  */
 public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAllCallback {
+
+  /** By how much more a renewal vouches, at least, if the session was proved since. */
+  private static final long PROVED_NANOS = 100_000_000;
 
   private final Pace pace;
   private final Ensemble ensemble;
@@ -183,6 +190,29 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
     return seats.stream().map(Seat::address).collect(Collectors.joining(","));
   }
 
+  /**
+   * Opens a lease, and waits until a renewal vouches for longer; false: a peer has taken it over.
+   */
+  private static boolean isProvedSinceALeaseWasOpened(
+      LeaseServiceGrpc.LeaseServiceBlockingStub leases) {
+    OpenLeaseResponse lease = leases.openLease(OpenLeaseRequest.getDefaultInstance());
+    long firstUntil = System.nanoTime() + Durations.toNanos(lease.getValidFor());
+    RenewLeaseRequest renewal =
+        RenewLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build();
+    RenewLeaseResponse renewed;
+    do {
+      Pace.letPass(Duration.ofMillis(50));
+      renewed = leases.renewLease(renewal); // Throws when the 20 s are over.
+      if (!renewed.getCoordinatorId().equals(lease.getCoordinatorId())) {
+        return false;
+      }
+    } while (System.nanoTime() + Durations.toNanos(renewed.getValidFor())
+        < firstUntil + PROVED_NANOS);
+    return leases
+        .closeLease(CloseLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build())
+        .isInitialized();
+  }
+
   /** Wakes and starts everybody, heals all, and waits until every coordinator serves. */
   public void restore() {
     wires.forEach(wire -> wire.forEach(ByteProxy::heal));
@@ -195,19 +225,15 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
   /** Waits until every coordinator serves. */
   public void awaitServing() {
     seats.forEach(Seat::awaitServing);
-    // Healthy is also who has just lost its only session to a peer and is opening another.
+    // Healthy is also who is about to lose its only session to a peer, and to open another: a lease
+    // on that one would move.
     for (int i = 0; i < seats.size(); i++) {
       LeaseServiceGrpc.LeaseServiceBlockingStub leases =
           LeaseServiceGrpc.newBlockingStub(connect(i)).withDeadlineAfter(Duration.ofSeconds(20));
-      Awaitility.await("a lease")
+      Awaitility.await("a lease on a session that is proved alive")
+          .atMost(Duration.ofSeconds(20))
           .ignoreExceptionsInstanceOf(StatusRuntimeException.class)
-          .until(
-              () -> {
-                String id = leases.openLease(OpenLeaseRequest.getDefaultInstance()).getLeaseId();
-                return leases
-                    .closeLease(CloseLeaseRequest.newBuilder().setLeaseId(id).build())
-                    .isInitialized();
-              });
+          .until(() -> isProvedSinceALeaseWasOpened(leases));
     }
   }
 
