@@ -18,8 +18,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -52,8 +50,6 @@ final class GuidesIT {
     return page.blocks().stream().anyMatch(block -> block.language().equals(language));
   }
 
-  /** Two pages at a time: they wait for most of theirs. */
-  @Execution(ExecutionMode.CONCURRENT)
   @ParameterizedTest
   @MethodSource("pagesWithCommands")
   void everyCommandOfThePagePrintsWhatThePageShows(Page page) throws Exception {
