@@ -18,12 +18,12 @@ public class ReportJob {
    * differ, shorter than from tick to tick.
    */
   @Scheduled(cron = "${report.cron}")
-  @SchedulerLock(name = "report", lockAtMostFor = "1m", lockAtLeastFor = "1500ms")
+  @SchedulerLock(name = "report", lockAtMostFor = "1m", lockAtLeastFor = "8s")
   public void write() {
     LockAssert.assertLocked();
-    Instant tick = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    Instant time = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     // What the report is written to refuses any token below the highest that it has seen.
     long token = LockkeeperLockProvider.fencingToken();
-    System.out.println("report of " + tick + " with fencing token " + token);
+    System.out.println("report of " + time + " with fencing token " + token);
   }
 }
