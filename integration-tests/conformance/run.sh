@@ -8,7 +8,7 @@ kit=integration-tests/conformance
 module=kit
 [ -n "${CLIENT:-}" ] || module=java
 
-./mvnw -q -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -pl $kit/$module -am package \
+./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -pl $kit/$module -am package \
   -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 set -- --only "${ONLY:-}" --jobs "${JOBS:-4}"

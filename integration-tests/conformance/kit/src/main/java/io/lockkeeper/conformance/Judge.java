@@ -1,35 +1,38 @@
 package io.lockkeeper.conformance;
 
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/**
- * Plays scenarios, several at once, each with a client process and a limit of its own. A client
- * that fails is given one more chance, beside no other: the machine may have been too busy for its
- * short leases.
- */
+/** Plays scenarios, several at once, each with a client process and a limit of its own. */
 final class Judge implements AutoCloseable {
 
   /** How long a scenario may take; those that wait for it end then. */
   private static final long LIMIT_SECONDS = 120;
 
   private final ExecutorService players;
-
-  /** Shared by first chances; a second one has it alone. */
-  private final ReadWriteLock stages = new ReentrantReadWriteLock(true);
-
   private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor();
 
   Judge(int atOnce) {
     players = Executors.newFixedThreadPool(atOnce);
+  }
+
+  /** A scenario with the client that the command starts, and whether it is expected to pass. */
+  record Play(String command, Scenario scenario, boolean passes) {
+    static Play ofClient(String command, Scenario scenario) {
+      return new Play(command, scenario, true);
+    }
+
+    static Play ofMistake(String command, Scenario scenario) {
+      return new Play(command, scenario, false);
+    }
   }
 
   /** What came of one scenario; {@code seen} is empty if it passed. */
@@ -39,25 +42,21 @@ final class Judge implements AutoCloseable {
     }
   }
 
-  /** Begins to play a scenario with the client that the command starts, twice if it fails. */
-  Future<Verdict> begin(String command, Scenario scenario) {
-    return players.submit(
-        () -> {
-          Verdict first = play(command, scenario, stages.readLock());
-          return first.passed() ? first : play(command, scenario, stages.writeLock());
-        });
+  /**
+   * Plays all. What does not end as expected has one more chance, beside no other and when all have
+   * had their first: the machine may have been too busy for its short leases.
+   */
+  Map<Play, Verdict> judge(Collection<Play> plays) {
+    Map<Play, Future<Verdict>> begun = new LinkedHashMap<>();
+    plays.forEach(play -> begun.put(play, players.submit(() -> play(play))));
+    Map<Play, Verdict> verdicts = new LinkedHashMap<>();
+    begun.forEach((play, verdict) -> verdicts.put(play, get(verdict)));
+    verdicts.replaceAll(
+        (play, verdict) -> verdict.passed() == play.passes() ? verdict : play(play));
+    return verdicts;
   }
 
-  /** Begins to play a scenario that the client should fail, twice if it passes. */
-  Future<Verdict> beginOfMistake(String command, Scenario scenario) {
-    return players.submit(
-        () -> {
-          Verdict first = play(command, scenario, stages.readLock());
-          return first.passed() ? play(command, scenario, stages.writeLock()) : first;
-        });
-  }
-
-  static Verdict get(Future<Verdict> verdict) {
+  private static Verdict get(Future<Verdict> verdict) {
     try {
       return verdict.get();
     } catch (ExecutionException | InterruptedException e) {
@@ -65,27 +64,18 @@ final class Judge implements AutoCloseable {
     }
   }
 
-  private Verdict play(String command, Scenario scenario, Lock turn) {
-    turn.lock();
-    try {
-      return play(command, scenario);
-    } finally {
-      turn.unlock();
-    }
-  }
-
-  private Verdict play(String command, Scenario scenario) {
+  private Verdict play(Play play) {
     Transcript transcript = new Transcript();
     String seen = "";
-    try (Stage stage = new Stage(command, transcript)) {
+    try (Stage stage = new Stage(play.command(), transcript)) {
       Future<?> limit = watch.schedule(stage::close, LIMIT_SECONDS, TimeUnit.SECONDS);
-      scenario.play(stage);
+      play.scenario().play(stage);
       stage.mustHaveOneEndingEach();
       limit.cancel(false);
     } catch (RuntimeException e) {
       seen = e instanceof Unmet ? String.valueOf(e.getMessage()) : e.toString();
     }
-    return new Verdict(scenario, seen, transcript.lines());
+    return new Verdict(play.scenario(), seen, transcript.lines());
   }
 
   @Override

@@ -1,14 +1,17 @@
 package io.lockkeeper.conformance;
 
+import static java.util.Objects.requireNonNull;
+
+import io.lockkeeper.conformance.Judge.Play;
 import io.lockkeeper.conformance.Judge.Verdict;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Future;
+import java.util.Set;
 
 /**
  * Judges clients, as the options say. Ends with 0 if every client passed and every mistake was
@@ -103,24 +106,28 @@ public final class Kit {
       out.println("No scenario has \"" + only + "\" in its name: nothing was played");
       return false;
     }
-    boolean good = true;
+    List<Mistake> planted = planted();
+    Set<Play> plays = new LinkedHashSet<>();
+    // Scenario by scenario: while one client waits or starts slowly, another one works.
+    for (Scenario scenario : scenarios) {
+      clients.forEach(client -> plays.add(Play.ofClient(client, scenario)));
+    }
+    planted.forEach(mistake -> plays.addAll(List.of(mistake.play(), mistake.control())));
+    Map<Play, Verdict> verdicts;
     try (Judge judge = new Judge(jobs)) {
-      // All are begun before the first is waited for: while one client waits, another one works.
-      Map<String, List<Future<Verdict>>> verdicts = new LinkedHashMap<>();
-      for (String client : clients) {
-        verdicts.put(
-            client, scenarios.stream().map(scenario -> judge.begin(client, scenario)).toList());
-      }
-      List<Plants> plants = new ArrayList<>();
-      for (String command : mistakes) {
-        plants.add(plant(command, judge));
-      }
-      for (Map.Entry<String, List<Future<Verdict>>> client : verdicts.entrySet()) {
-        good &= passes(client.getKey(), client.getValue().stream().map(Judge::get).toList());
-      }
-      for (Plants planted : plants) {
-        good &= areFound(planted);
-      }
+      verdicts = judge.judge(plays);
+    }
+    boolean good = true;
+    for (String client : clients) {
+      good &=
+          passes(
+              client,
+              scenarios.stream()
+                  .map(scenario -> requireNonNull(verdicts.get(Play.ofClient(client, scenario))))
+                  .toList());
+    }
+    if (!mistakes.isEmpty()) {
+      good &= areFound(planted, verdicts);
     }
     return good;
   }
@@ -140,14 +147,25 @@ public final class Kit {
     return passed == verdicts.size();
   }
 
-  /** A planted mistake and the scenario that must find it. */
-  private record Mistake(String name, Scenario scenario) {
-    static Mistake of(String line) {
+  /** A client with a planted mistake, and the scenario that must find it. */
+  private record Mistake(String command, String name, Scenario scenario) {
+    static Mistake of(String command, String line) {
       int space = line.indexOf(' ');
       if (space < 0) {
         throw new IllegalStateException("not \"MISTAKE SCENARIO\": " + line);
       }
-      return new Mistake(line.substring(0, space), named(line.substring(space).strip()));
+      String name = line.substring(0, space);
+      return new Mistake(command + " " + name, name, named(line.substring(space).strip()));
+    }
+
+    /** It must fail here. */
+    Play play() {
+      return Play.ofMistake(command, scenario);
+    }
+
+    /** And pass here. */
+    Play control() {
+      return Play.ofClient(command, named(CONTROL));
     }
   }
 
@@ -158,50 +176,42 @@ public final class Kit {
         .orElseThrow(() -> new IllegalStateException("no such scenario: " + name));
   }
 
-  /** A mistake at work: it must fail, and pass the control. */
-  private record Plant(Mistake mistake, Future<Verdict> verdict, Future<Verdict> control) {}
-
-  /** The mistakes of one command that are played; {@code any}: whether it lists one at all. */
-  private record Plants(String command, boolean any, List<Plant> all) {}
-
-  private Plants plant(String command, Judge judge) throws IOException {
-    Process list = new ProcessBuilder("/bin/sh", "-c", "exec " + command + " --list").start();
-    List<Mistake> listed;
-    try (BufferedReader lines = list.inputReader()) {
-      listed = lines.lines().map(Mistake::of).toList();
-    }
-    List<Plant> planted = new ArrayList<>();
-    for (Mistake mistake : listed) {
-      if (mistake.scenario().name().contains(only)) {
-        String client = command + " " + mistake.name();
-        planted.add(
-            new Plant(
-                mistake,
-                judge.beginOfMistake(client, mistake.scenario()),
-                judge.begin(client, named(CONTROL))));
+  private List<Mistake> planted() throws IOException {
+    List<Mistake> planted = new ArrayList<>();
+    for (String command : mistakes) {
+      Process list = new ProcessBuilder("/bin/sh", "-c", "exec " + command + " --list").start();
+      List<Mistake> listed;
+      try (BufferedReader lines = list.inputReader()) {
+        listed = lines.lines().map(line -> Mistake.of(command, line)).toList();
       }
+      if (listed.isEmpty()) {
+        throw new IllegalStateException("lists no mistake: " + command);
+      }
+      listed.stream()
+          .filter(mistake -> mistake.scenario().name().contains(only))
+          .forEach(planted::add);
     }
-    return new Plants(command, !listed.isEmpty(), planted);
+    return planted;
   }
 
-  private boolean areFound(Plants planted) {
-    out.println("\nPlanted mistakes: " + planted.command());
+  private boolean areFound(List<Mistake> planted, Map<Play, Verdict> verdicts) {
+    out.println("\nPlanted mistakes:");
     int found = 0;
-    for (Plant plant : planted.all()) {
-      Verdict verdict = Judge.get(plant.verdict());
-      Verdict control = Judge.get(plant.control());
+    for (Mistake mistake : planted) {
+      Verdict verdict = requireNonNull(verdicts.get(mistake.play()));
+      Verdict control = requireNonNull(verdicts.get(mistake.control()));
       boolean isFound = !verdict.passed() && control.passed();
       found += isFound ? 1 : 0;
       out.printf(
           "%s  %s, by %s%n",
-          isFound ? "found    " : "NOT FOUND", plant.mistake().name(), verdict.scenario().name());
+          isFound ? "found    " : "NOT FOUND", mistake.name(), mistake.scenario().name());
       out.println("           seen: " + (verdict.passed() ? "nothing" : verdict.seen().strip()));
       if (!control.passed()) {
         out.println("           but it fails in " + CONTROL + ", too: " + control.seen().strip());
         control.transcript().forEach(line -> out.println("        " + line));
       }
     }
-    out.printf("%d of %d planted mistakes found%n", found, planted.all().size());
-    return planted.any() && found == planted.all().size();
+    out.printf("%d of %d planted mistakes found%n", found, planted.size());
+    return found == planted.size();
   }
 }
