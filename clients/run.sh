@@ -2,10 +2,25 @@
 # Runs targets of the Makefiles of the clients in other languages:
 #   clients/run.sh programs               what the integration tests, chaos and the benchmarks start
 #   clients/run.sh lint test package docs
-# LANGUAGES="python go" names some only. A language whose toolchain cannot be had is left out with a line that says SKIPPED.
+# LANGUAGES="python go" names some only. All at the same time, and what one prints comes when it is done. A language whose toolchain cannot be had is left
+# out with a line that says SKIPPED.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-failed=
+
+# run.sh one LANGUAGE TARGET...: what this script starts for each language.
+if [ "${1:-}" = one ]; then
+  language=$2
+  shift 2
+  log=$(mktemp)
+  trap 'cat "$log"; rm -f "$log"' EXIT
+  for target; do
+    if ! env -u MAKEFLAGS make --no-print-directory -C "$here/$language" "$target" >>"$log" 2>&1; then
+      printf '\n%s\n\n' "FAILED: make -C clients/$language $target" >>"$log"
+      exit 1
+    fi
+  done
+  exit 0
+fi
 
 # Installs Debian packages when a command is missing and we may; says whether it is there.
 want() {
@@ -31,18 +46,14 @@ lacks() {
   esac
 }
 
+able=
 for language in ${LANGUAGES:-python go node}; do
   why=$(lacks "$language")
   if [ -n "$why" ]; then
     printf '\n%s\n\n' "SKIPPED: the client for $language: $why"
-    continue
+  else
+    able="$able $language"
   fi
-  for target; do
-    if ! make --no-print-directory -C "$here/$language" "$target"; then
-      printf '\n%s\n\n' "FAILED: make -C clients/$language $target" >&2
-      failed="$failed $language:$target"
-      break
-    fi
-  done
 done
-[ -z "$failed" ]
+[ -z "$able" ] || printf '.PHONY: all%s\nall:%s\n%s:\n\t@"%s" one $@ %s\n' "$able" "$able" "${able# }" "$here/run.sh" "$*" |
+  make --no-print-directory -k -j -f -
