@@ -12,11 +12,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The short form of {@code make chaos}: two minutes under a nemesis. */
+/** The short form of {@code make chaos}: a minute under a nemesis. */
 @Alone
 final class ChaosIT {
 
-  private static final String SHORT_SECONDS = "90";
+  private static final String SHORT_SECONDS = "60";
 
   @Test
   void noPromiseIsBrokenUnderFaults() throws IOException, InterruptedException {

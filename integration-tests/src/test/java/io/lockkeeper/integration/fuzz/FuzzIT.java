@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 @Alone
 final class FuzzIT {
 
-  private static final long REQUESTS = 200_000;
+  private static final long REQUESTS = 100_000;
 
   @Test
   void noRequestHoweverBrokenDisturbsAnotherTenantOrTheCoordinators() {
