@@ -176,7 +176,7 @@ final class RunAndHoldIT {
     List<String> command = new ArrayList<>(Jar.command(List.of()));
     List<String> words = new ArrayList<>(List.of(arguments));
     words.addAll(
-        AFTER_THE_LOCK, List.of("--ttl", "4s", "--server", Rig.shared().server().address()));
+        AFTER_THE_LOCK, List.of("--ttl", "10s", "--server", Rig.shared().server().address()));
     command.addAll(words);
     return command;
   }

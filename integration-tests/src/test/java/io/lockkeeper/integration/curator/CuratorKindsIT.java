@@ -7,6 +7,7 @@ import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -30,6 +31,7 @@ final class CuratorKindsIT {
     String lock = "kind-" + theirs + "-" + ours;
     Hand billing = here.peer("billing").hand("kinds");
     billing.acquire(theirs, Neighbourhood.path(lock));
+    Awaitility.await("the server knows of it").until(() -> here.lock(lock).getHoldersCount() == 1);
 
     // When
     Status end = Asking.with(here.channel(), request(lock, ours)).awaitEnd();
