@@ -209,11 +209,17 @@ monitoring() {
   say "Prometheus ready"
 }
 
-[ $# -gt 0 ] || set -- python_client go_programs node_client page_browser wall_clock monitoring
+# The servers that somebody moves away from, in tests of the migration pages.
+neighbours() {
+  want redis-server redis-server || skip "test of the move from Redisson: no redis-server"
+  want etcd etcd-server || skip "test of the move from etcd: no etcd"
+}
+
+[ $# -gt 0 ] || set -- python_client go_programs node_client page_browser wall_clock monitoring neighbours
 for part; do
   case $part in
-    python_client | go_programs | node_client | page_browser | wall_clock | monitoring | site) "$part" ;;
-    *) echo "usage: $0 [python_client | go_programs | node_client | page_browser | wall_clock | monitoring | site]..." >&2; exit 2 ;;
+    python_client | go_programs | node_client | page_browser | wall_clock | monitoring | neighbours | site) "$part" ;;
+    *) echo "usage: $0 [python_client | go_programs | node_client | page_browser | wall_clock | monitoring | neighbours | site]..." >&2; exit 2 ;;
   esac
 done
 if [ "$skipped" -gt 0 ]; then
