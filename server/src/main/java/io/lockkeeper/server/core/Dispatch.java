@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.acquire.Barriers;
+import io.lockkeeper.server.core.acquire.Contention;
 import io.lockkeeper.server.core.acquire.Deletions;
 import io.lockkeeper.server.core.acquire.EntryReads;
 import io.lockkeeper.server.core.acquire.EntryUpdates;
@@ -12,6 +13,7 @@ import io.lockkeeper.server.core.acquire.Freezing;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.Looks;
+import io.lockkeeper.server.core.acquire.Occurrences;
 import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
 import io.lockkeeper.server.core.acquire.Publications;
@@ -85,7 +87,15 @@ final class Dispatch implements EventHandler {
     Deletions deletions = new Deletions(core, pool);
     LossReport losses = new LossReport(core, pool);
     AcquisitionLifecycle lifecycle =
-        new AcquisitionLifecycle(core, pool, views, reentrancy, deletions, barriers, losses);
+        new AcquisitionLifecycle(
+            core,
+            pool,
+            views,
+            reentrancy,
+            deletions,
+            barriers,
+            new Occurrences(core, losses),
+            new Contention(core, freezes));
     limits = new PermitLimits(core, barriers, lifecycle);
     ForcedReleases forcedReleases = new ForcedReleases(core);
     Suppressions suppressions = new Suppressions(core, barriers);

@@ -76,6 +76,8 @@ final class AcquisitionSpan {
       span.addEvent("safe");
     } else if (notice instanceof Notice.ReleaseRequested) {
       span.addEvent("release_requested");
+    } else if (notice instanceof Notice.Contended) {
+      span.addEvent("contended");
     } else if (notice instanceof Notice.Released) {
       end(occurrence.end() == HoldEnd.CANCELLED ? "cancelled" : "released");
     } else if (notice instanceof Notice.Lost lost) {

@@ -36,6 +36,7 @@ public final class EventCounters implements CoordinatorObserver {
   private final Counter queued;
   private final Counter jeopardy;
   private final Counter askedToRelease;
+  private final Counter contended;
   private final Map<GivenUp, Counter> releases = new EnumMap<>(GivenUp.class);
   private final Map<LossReason, Counter> losses = new EnumMap<>(LossReason.class);
   private final Map<Notice.RefusalReason, Counter> refused =
@@ -54,6 +55,9 @@ public final class EventCounters implements CoordinatorObserver {
     jeopardy =
         counter(registry, "lockkeeper.jeopardies", "Holders told that ZooKeeper is out of reach");
     askedToRelease = counter(registry, "lockkeeper.release.requests", "Holders asked to give way");
+    contended =
+        counter(
+            registry, "lockkeeper.contentions", "Holders told, at their wish, that somebody waits");
     registerEndings(registry);
     stalls =
         Timer.builder("lockkeeper.stalls")
@@ -136,6 +140,8 @@ public final class EventCounters implements CoordinatorObserver {
       jeopardy.increment();
     } else if (notice instanceof Notice.ReleaseRequested) {
       askedToRelease.increment();
+    } else if (notice instanceof Notice.Contended) {
+      contended.increment();
     } else if (notice instanceof Notice.Lost loss) {
       lost(occurrence, loss.reason());
     } else if (notice instanceof Notice.NotAcquired ending) {

@@ -48,7 +48,7 @@ class NoticeLogTest {
   void grantIsLoggedUnderTheRequestWithItsTokenAndWithoutTheSecretOfTheLease() {
     // Given
     Notice.Grant grant =
-        new Notice.Grant(new LockName("orders/42"), new FencingToken(9), Optional.empty(), 1);
+        new Notice.Grant(new LockName("orders/42"), new FencingToken(9), Optional.empty(), 1, 0);
     // When
     NoticeLog.told(tell(new Notice.Granted(LEASE, List.of(grant), 1)));
     // Then

@@ -37,7 +37,7 @@ class QueueAndMirrorTest {
     LockQueue queue = mirror.queue(LOCK).orElseThrow();
     queue.admit(0, OptionalInt.empty());
     // When
-    first.markReleased();
+    queue.release(first);
     List<Entry> admitted = queue.admit(5, OptionalInt.empty());
     // Then
     assertThat(admitted).containsExactly(second);

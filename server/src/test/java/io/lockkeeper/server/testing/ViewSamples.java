@@ -175,7 +175,7 @@ public final class ViewSamples {
   public static Notice.Granted granted() {
     return new Notice.Granted(
         LEASE,
-        List.of(new Notice.Grant(LOCK, new FencingToken(77), Optional.empty(), 1)),
+        List.of(new Notice.Grant(LOCK, new FencingToken(77), Optional.empty(), 1, 0)),
         TTL_NANOS);
   }
 

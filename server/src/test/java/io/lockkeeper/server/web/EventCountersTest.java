@@ -41,6 +41,7 @@ class EventCountersTest {
             new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, ""),
             new Notice.Lost(Notice.LossReason.MAX_HOLD, ""),
             new Notice.ReleaseRequested(ViewSamples.LOCK, "bob", "", Optional.empty()),
+            new Notice.Contended(ViewSamples.LOCK, 1, Optional.empty()),
             new Notice.Released());
     // When
     notices.forEach(notice -> counters.onOccurrence(Occurrences.of(notice, LOCK)));
@@ -51,6 +52,7 @@ class EventCountersTest {
     assertThat(notAcquired("timed_out")).isEqualTo(1);
     assertThat(notAcquired("would_deadlock")).isEqualTo(1);
     assertThat(registry.get("lockkeeper.release.requests").counter().count()).isEqualTo(1);
+    assertThat(registry.get("lockkeeper.contentions").counter().count()).isEqualTo(1);
     assertThat(releases("released")).isEqualTo(1);
   }
 

@@ -8,14 +8,11 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
-import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.session.LockSession;
-import io.lockkeeper.server.core.session.LossReport;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.AcquisitionEvent;
@@ -30,7 +27,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /** Carries acquisitions through their lives: applies events and does what follows from them. */
@@ -50,7 +46,8 @@ public final class AcquisitionLifecycle {
   private final Reentrancy reentrancy;
   private final Deletions deletions;
   private final Barriers barriers;
-  private final LossReport losses;
+  private final Occurrences occurrences;
+  private final Contention contention;
 
   public AcquisitionLifecycle(
       CoreState core,
@@ -59,8 +56,10 @@ public final class AcquisitionLifecycle {
       Reentrancy reentrancy,
       Deletions deletions,
       Barriers barriers,
-      LossReport losses) {
-    this.losses = losses;
+      Occurrences occurrences,
+      Contention contention) {
+    this.occurrences = occurrences;
+    this.contention = contention;
     this.barriers = barriers;
     this.core = core;
     this.pool = pool;
@@ -279,7 +278,7 @@ public final class AcquisitionLifecycle {
   /** Tells the client, and remembers an ending for those who ask again. */
   public void tell(Acquisition acquisition, Notice notice) {
     long sequence = acquisition.tell(notice);
-    core.emit(new Effect.Count(measured(acquisition, notice)));
+    core.emit(new Effect.Count(occurrences.of(acquisition, notice)));
     Optional<StreamId> target = acquisition.target();
     if (target.isPresent()) {
       send(target.get(), acquisition, sequence, notice);
@@ -287,59 +286,6 @@ public final class AcquisitionLifecycle {
     if (notice.isFinal()) {
       acquisition.lease().remember(Lease.Ended.of(acquisition, notice, sequence));
     }
-  }
-
-  private Occurrence measured(Acquisition acquisition, Notice notice) {
-    boolean grant = notice instanceof Notice.Granted;
-    boolean began = acquisition.adoptedState().isEmpty();
-    return new Occurrence(
-        acquisition.id(),
-        acquisition.command(),
-        losses.counted(acquisition, notice),
-        notice.isFinal() ? acquisition.end() : HoldEnd.UNKNOWN,
-        began && (grant || notice instanceof Notice.NotAcquired)
-            ? OptionalLong.of(acquisition.times().waitedNanos(core.now))
-            : OptionalLong.empty(),
-        began && notice.isFinal() ? acquisition.times().heldNanos() : OptionalLong.empty(),
-        grant ? handOffNanos(acquisition) : OptionalLong.empty(),
-        notice.isFinal() ? ended(acquisition, began) : Optional.empty());
-  }
-
-  private static Optional<Occurrence.EndedHold> ended(Acquisition acquisition, boolean began) {
-    List<FencingToken> tokens = new ArrayList<>(acquisition.holds().size());
-    for (Hold hold : acquisition.holds()) {
-      if (!hold.wasGranted() || !hold.hasToken()) {
-        return Optional.empty();
-      }
-      tokens.add(hold.token());
-    }
-    if (acquisition.remainingHolds() > 0) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        new Occurrence.EndedHold(
-            acquisition.lease().id(),
-            acquisition.lease().holderOf(acquisition.command()),
-            acquisition.description().metadata(),
-            tokens,
-            began ? acquisition.times().waitedNanos() : OptionalLong.empty()));
-  }
-
-  /** Returns how long ago the last holder that the acquisition waited for has stopped to hold. */
-  private OptionalLong handOffNanos(Acquisition acquisition) {
-    OptionalLong last = OptionalLong.empty();
-    for (Hold hold : acquisition.holds()) {
-      OptionalLong ended =
-          core.mirror
-              .lastDeparture(hold.lock())
-              .map(Mirror.Departure::atNanos)
-              .orElse(OptionalLong.empty());
-      if (ended.isPresent() && acquisition.times().waitedAt(ended.getAsLong())) {
-        long ago = core.now - ended.getAsLong();
-        last = OptionalLong.of(last.isPresent() ? Math.min(last.getAsLong(), ago) : ago);
-      }
-    }
-    return last;
   }
 
   private void send(StreamId stream, Acquisition acquisition, long sequence, Notice notice) {
@@ -372,6 +318,8 @@ public final class AcquisitionLifecycle {
           .description()
           .asked()
           .ifPresent(asked -> tell(acquisition, asked.notice(core.now)));
+      acquisition.forgetContention();
+      tellContention(acquisition);
     }
   }
 
@@ -431,12 +379,21 @@ public final class AcquisitionLifecycle {
     for (Hold hold : acquisition.holds()) {
       int count = 1 + reentrancy.levelsBeside(hold);
       Optional<HoldEnd> last = core.mirror.lastDeparture(hold.lock()).map(Mirror.Departure::end);
-      grants.add(new Notice.Grant(hold.lock(), hold.token(), last, count));
+      int waiters = contention.waiters(acquisition, hold.lock());
+      grants.add(new Notice.Grant(hold.lock(), hold.token(), last, count, waiters));
     }
     Notice.Granted granted =
         new Notice.Granted(
             acquisition.lease().id(), List.copyOf(grants), validForNanos(acquisition));
     apply(acquisition, new AcquisitionEvent.Admitted(granted));
+    tellContention(acquisition);
+  }
+
+  /** Tells a holder, if it wants to know and does not, that somebody waits. */
+  public void tellContention(Acquisition acquisition) {
+    if (acquisition.state().isHeld() && !acquisition.isContentionTold()) {
+      contention.of(acquisition).ifPresent(contended -> tell(acquisition, contended));
+    }
   }
 
   private void bound(Acquisition acquisition) {

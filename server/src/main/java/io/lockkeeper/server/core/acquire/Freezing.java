@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Freezes and thaws prefixes, and tells those who wait. */
+/** Freezes and thaws prefixes, and tells those who wait, and holders that want to know. */
 public final class Freezing {
 
   /** How many prefixes may be frozen: each is a node in ZooKeeper that every coordinator reads. */
@@ -108,7 +108,7 @@ public final class Freezing {
   /** It is known why a prefix is frozen: those who wait are told. */
   public void onRead(FreezeEvent.Read event) {
     if (freezes.read(event)) {
-      tellWaiters(event.freeze().prefix());
+      tell(event.freeze().prefix());
     }
   }
 
@@ -122,7 +122,7 @@ public final class Freezing {
       List<LockName> thawed = under(event.prefix());
       thawed.forEach(grants::onThawed);
     }
-    tellWaiters(event.prefix());
+    tell(event.prefix());
   }
 
   private List<LockName> under(String prefix) {
@@ -141,17 +141,21 @@ public final class Freezing {
   public void onCurrent() {
     List<String> prefixes = List.copyOf(untold);
     untold.clear();
-    prefixes.forEach(this::tellWaiters);
+    prefixes.forEach(this::tell);
   }
 
-  private void tellWaiters(String prefix) {
+  private void tell(String prefix) {
     if (!core.mirror.isCurrent()) {
       untold.add(prefix);
       return;
     }
     Set<Acquisition> told = new LinkedHashSet<>();
+    Set<Acquisition> holding = new LinkedHashSet<>();
     for (LockQueue queue : core.mirror.all()) {
       if (queue.lock().value().startsWith(prefix)) {
+        queue.holders().stream()
+            .flatMap(entry -> Acquisition.of(entry).stream())
+            .forEach(holding::add);
         queue.entries().stream()
             .flatMap(entry -> Acquisition.of(entry).stream())
             .filter(waiter -> waiter.state().isWaiting() && waiter.wasPlaced())
@@ -159,6 +163,7 @@ public final class Freezing {
             .forEach(told::add);
       }
     }
+    holding.forEach(lifecycle::tellContention);
     told.forEach(
         waiter ->
             lifecycle.tell(

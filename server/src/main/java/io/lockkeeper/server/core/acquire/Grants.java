@@ -106,9 +106,17 @@ public final class Grants {
     advance(lock);
     if (core.mirror.isCurrent() && !entry.holds()) {
       publications.publish(lock, LockChange.Cause.QUEUED, Optional.of(entry));
+      tellHolders(lock);
     }
     limits.onQueued(lock, entry);
     Acquisition.of(entry).ifPresent(this::decide);
+  }
+
+  /** Somebody waits: those who hold are told, if they want to know. */
+  private void tellHolders(LockName lock) {
+    for (Entry holder : core.mirror.queue(lock).orElseThrow().holders()) {
+      Acquisition.of(holder).ifPresent(lifecycle::tellContention);
+    }
   }
 
   /** Makes an entry its acquisition's, if it is ours. */
@@ -257,7 +265,7 @@ public final class Grants {
   }
 
   private void handOff(LockName lock, Entry entry) {
-    entry.markReleased();
+    core.mirror.queue(lock).orElseThrow().release(entry);
     core.mirror.noteDeparture(
         lock, new Mirror.Departure(HoldEnd.RELEASED, OptionalLong.of(core.now)));
     advance(lock, LockChange.Cause.RELEASED, entry);
@@ -293,6 +301,8 @@ public final class Grants {
       }
       if (acquisition.isPresent()) {
         decide(acquisition.get());
+        // What was granted ahead of its entry is one of the holders for the queue only now.
+        lifecycle.tellContention(acquisition.get());
       }
     }
   }

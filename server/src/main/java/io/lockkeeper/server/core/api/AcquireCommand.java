@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param unsearched whether it is left out of the search for cycles of waits
  * @param heldTokens the tokens with which it was granted, if a client repeats it to go on holding;
  *     empty for a request that holds nothing yet
+ * @param notifyContention whether its holder wants to be told when somebody waits
  */
 public record AcquireCommand(
     List<WantedLock> locks,
@@ -37,7 +38,8 @@ public record AcquireCommand(
     Optional<Duration> maxHold,
     Duration lockDelay,
     boolean unsearched,
-    List<Long> heldTokens) {
+    List<Long> heldTokens,
+    boolean notifyContention) {
 
   /** The key of the W3C trace context in the metadata, if the client traces. */
   public static final String TRACEPARENT = "traceparent";
@@ -64,7 +66,7 @@ public record AcquireCommand(
     }
   }
 
-  /** Makes a request that holds nothing yet. */
+  /** Makes a request that holds nothing yet, and whose holder is not told who waits. */
   public AcquireCommand(
       List<WantedLock> locks,
       Optional<LeaseId> lease,
@@ -89,7 +91,8 @@ public record AcquireCommand(
         maxHold,
         lockDelay,
         unsearched,
-        List.of());
+        List.of(),
+        false);
   }
 
   /** Returns the same request under a lease. */
@@ -129,7 +132,8 @@ public record AcquireCommand(
         maxHold,
         lockDelay,
         unsearched,
-        newTokens);
+        newTokens,
+        notifyContention);
   }
 
   /** Returns whether {@code other} asks for the same: a repeated request must. */

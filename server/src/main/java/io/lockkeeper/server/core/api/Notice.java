@@ -60,7 +60,13 @@ public sealed interface Notice {
    * @param grants one for each lock, in the order of the request
    * @param validForNanos how long the holder may rely on them without hearing more
    */
-  record Granted(LeaseId lease, List<Grant> grants, long validForNanos) implements Notice {}
+  record Granted(LeaseId lease, List<Grant> grants, long validForNanos) implements Notice {
+
+    /** Returns whether it tells of somebody who waits. */
+    public boolean isContended() {
+      return grants.stream().anyMatch(grant -> grant.waiters() > 0);
+    }
+  }
 
   /**
    * One held lock.
@@ -69,8 +75,19 @@ public sealed interface Notice {
    * @param token its fencing token
    * @param previous how the holder before ended, if known
    * @param holdCount how many acquisitions of the owner share the hold, this one included
+   * @param waiters how many wait for it, if the holder wants to be told; else zero
    */
-  record Grant(LockName lock, FencingToken token, Optional<HoldEnd> previous, int holdCount) {}
+  record Grant(
+      LockName lock, FencingToken token, Optional<HoldEnd> previous, int holdCount, int waiters) {}
+
+  /**
+   * Somebody waits for what is held, or it is frozen.
+   *
+   * @param lock the lock
+   * @param waiters how many wait
+   * @param frozen the freeze that the lock is under, if it is
+   */
+  record Contended(LockName lock, int waiters, Optional<FreezeView> frozen) implements Notice {}
 
   /**
    * Somebody asks the holder to give way.

@@ -213,7 +213,7 @@ public final class Entry {
     return released;
   }
 
-  public void markReleased() {
+  void markReleased() {
     released = true;
   }
 

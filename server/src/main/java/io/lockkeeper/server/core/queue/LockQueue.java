@@ -20,6 +20,7 @@ public final class LockQueue {
   private final NavigableSet<Entry> entries = new TreeSet<>(Entry.ORDER);
   private final Map<String, Entry> byName = new HashMap<>(4);
   private List<Entry> holders = List.of();
+  private int released;
   private long revision;
   private long placedAtNanos;
 
@@ -73,7 +74,14 @@ public final class LockQueue {
       return Optional.empty();
     }
     entries.remove(entry);
+    released -= entry.isReleased() ? 1 : 0;
     return Optional.of(entry);
+  }
+
+  /** The holder of an entry has released it: only its deletion is outstanding. */
+  public void release(Entry entry) {
+    released += entry.isReleased() ? 0 : 1;
+    entry.markReleased();
   }
 
   /** Returns the holders as of the last {@link #admit}, without those who have released. */
@@ -83,13 +91,6 @@ public final class LockQueue {
 
   /** Returns how many wait. */
   public int waiting() {
-    int released = 0;
-    for (Entry entry : entries) {
-      if (!entry.isReleased()) {
-        break;
-      }
-      released++;
-    }
     return entries.size() - holders.size() - released;
   }
 

@@ -273,6 +273,7 @@ public final class AcquireHandler {
             });
     subscribe(event, acquisition);
     acquisition.cameBack(core.now);
+    acquisition.notifyContention(event.command().notifyContention());
     boolean knows = RequestMatching.knows(event.command(), acquisition.holds());
     if (knows) {
       confirm(acquisition);

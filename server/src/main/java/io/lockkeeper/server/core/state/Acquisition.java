@@ -43,6 +43,8 @@ public final class Acquisition {
   private int lastAhead = -1;
   private boolean heard = true;
   private boolean warned;
+  private boolean notifyContention;
+  private boolean contentionTold;
   private boolean answered;
   private boolean refused;
   private boolean givenBack;
@@ -69,6 +71,7 @@ public final class Acquisition {
     this.adoptedState = adoptedState;
     holds = new ArrayList<>(planned.size());
     description = new AcquisitionDescription(command.metadata());
+    notifyContention = command.notifyContention();
   }
 
   /**
@@ -388,7 +391,11 @@ public final class Acquisition {
   public long tell(Notice notice) {
     sequence++;
     warned |= notice instanceof Notice.Jeopardy;
+    contentionTold |=
+        notice instanceof Notice.Contended
+            || (notice instanceof Notice.Granted granted && granted.isContended());
     if (!(notice instanceof Notice.Position
+        || notice instanceof Notice.Contended
         || notice instanceof Notice.ReleaseRequested
         || notice instanceof Notice.Jeopardy
         || notice instanceof Notice.Safe)) {
@@ -402,6 +409,26 @@ public final class Acquisition {
   /** Returns whether a jeopardy was ever told: whether its end was heard, nobody knows. */
   public boolean isWarned() {
     return warned;
+  }
+
+  /** Its client says, perhaps once more, whether it wants to be told when somebody waits. */
+  public void notifyContention(boolean wanted) {
+    notifyContention = wanted;
+  }
+
+  /** Returns whether its client wants to be told when somebody waits. */
+  public boolean notifiesContention() {
+    return notifyContention;
+  }
+
+  /** Returns whether its client was told that somebody waits. */
+  public boolean isContentionTold() {
+    return contentionTold;
+  }
+
+  /** Its client may not have heard it. */
+  public void forgetContention() {
+    contentionTold = false;
   }
 
   /** Returns the number of {@link #lastNotice}. */

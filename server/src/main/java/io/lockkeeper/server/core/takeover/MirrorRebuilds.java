@@ -86,6 +86,7 @@ public final class MirrorRebuilds {
     for (Acquisition acquisition : new ArrayList<>(core.acquisitions.values())) {
       forgetAbsent(acquisition);
       grants.decide(acquisition);
+      lifecycle.tellContention(acquisition);
       if (!acquisition.isAnswered() && acquisition.state().isLive()) {
         undecided.add(acquisition);
       }

@@ -81,7 +81,8 @@ public final class AcquireRequests {
         maxHold(request),
         lockDelay(request),
         isUnsearched(request),
-        heldTokens(request.getHeldTokensList(), locks.size()));
+        heldTokens(request.getHeldTokensList(), locks.size()),
+        request.getNotifyContention());
   }
 
   /** Tasks without an owner may share a lease and not wait for one another. */

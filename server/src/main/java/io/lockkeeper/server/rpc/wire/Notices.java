@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Contended;
 import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.Jeopardy;
@@ -46,6 +47,8 @@ public final class Notices {
       event.setGranted(toGranted(granted));
     } else if (notice instanceof Notice.ReleaseRequested wish) {
       event.setReleaseRequested(toWish(wish));
+    } else if (notice instanceof Notice.Contended contended) {
+      event.setContended(toContended(contended));
     } else if (notice instanceof Notice.Jeopardy jeopardy) {
       event.setJeopardy(
           Jeopardy.newBuilder().setValidFor(ProtoDurations.ofNanos(jeopardy.validForNanos())));
@@ -128,6 +131,7 @@ public final class Notices {
               .setName(grant.lock().value())
               .setFencingToken(grant.token().value())
               .setHoldCount(grant.holdCount())
+              .setWaiters(grant.waiters())
               .setPreviousEnd(
                   grant
                       .previous()
@@ -156,6 +160,13 @@ public final class Notices {
             .setRequester(wish.requester())
             .setReason(wish.reason());
     wish.leftNanos().ifPresent(nanos -> message.setDeadline(ProtoDurations.ofNanos(nanos)));
+    return message.build();
+  }
+
+  private static Contended toContended(Notice.Contended contended) {
+    Contended.Builder message =
+        Contended.newBuilder().setName(contended.lock().value()).setWaiters(contended.waiters());
+    contended.frozen().ifPresent(frozen -> message.setFrozen(Messages.toFrozen(frozen)));
     return message.build();
   }
 

@@ -94,7 +94,9 @@ final class Sim {
     /** When it is known that a lock is held, only one of those is told who hold it by that. */
     ONE_SETTLED,
     /** What is frozen is not seen. */
-    FREEZES_UNSEEN
+    FREEZES_UNSEEN,
+    /** Holders are not told that somebody waits. */
+    CONTENTION_UNTOLD
   }
 
   /** A rule that was broken. */

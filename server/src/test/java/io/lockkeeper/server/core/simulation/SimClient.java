@@ -383,6 +383,8 @@ final class SimClient {
       onGranted(request, granted, toldAt);
     } else if (tell.notice() instanceof Notice.Jeopardy || tell.notice() instanceof Notice.Safe) {
       onDoubt(request, tell.notice(), toldAt);
+    } else if (tell.notice() instanceof Notice.Contended && request.isLive() && sim.chance(50)) {
+      sim.after(sim.delay(200), () -> take(() -> releaseLater(request)));
     } else if (tell.notice() instanceof Notice.ReleaseRequested && sim.chance(50)) {
       Duration needs = Duration.ofMillis(sim.random.nextInt(2_000));
       way.send(new ClientEvent.AnswerRelease(way.call(), request.lease, request.id, needs));

@@ -73,6 +73,7 @@ final class SimCoordinator {
   private final int number;
   private final SimEffects effects;
   private final SimSaboteur saboteur;
+  private final SimContention contention;
   private final CoreSettings settings;
   private final List<Runnable> unread = new ArrayList<>();
   private boolean started;
@@ -92,6 +93,7 @@ final class SimCoordinator {
     this.peers = new SimPeers(sim, this);
     this.effects = new SimEffects(sim, this);
     this.saboteur = new SimSaboteur(sim, this);
+    this.contention = new SimContention(sim, this);
   }
 
   void start() {
@@ -144,11 +146,13 @@ final class SimCoordinator {
     sim.rules.beforeStep(this, event);
     sim.losses.beforeStep(this, event);
     sim.known.beforeStep(this, event);
+    contention.beforeStep(event);
     saboteur.beforeStep(event);
     List<Effect> wanted = kernel.on(saboteur.changed(taken), sim.now);
     saboteur.afterStep();
     AccountsCheck.check(kernel.core);
     sim.holds.afterStep(this);
+    contention.afterStep(wanted);
     sim.known.afterStep(this, event);
     boolean keepLate =
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;

@@ -100,7 +100,8 @@ final class SimRequest {
         tokens.isEmpty() ? command.maxHold() : command.maxHold().map(max -> left(until - now)),
         command.lockDelay(),
         command.unsearched(),
-        tokens);
+        tokens,
+        command.notifyContention());
   }
 
   private static Duration left(long nanos) {

@@ -152,14 +152,18 @@ final class SimSaboteur {
     if (event instanceof ClientRequest asked) {
       return new ClientRequest(asked.by(), (ClientEvent) changed(asked.request()));
     }
-    return sim.has(Sim.Mutant.CYCLES_NOT_SEARCHED) && event instanceof ClientEvent.Acquire acquire
-        ? new ClientEvent.Acquire(
-            acquire.stream(),
-            acquire.id(),
-            acquire.lease(),
-            SimWishes.unsearched(acquire.command()),
-            acquire.session())
-        : event;
+    if (event instanceof ClientEvent.Acquire acquire) {
+      return new ClientEvent.Acquire(
+          acquire.stream(),
+          acquire.id(),
+          acquire.lease(),
+          SimWishes.changed(
+              acquire.command(),
+              sim.has(Sim.Mutant.CYCLES_NOT_SEARCHED),
+              sim.has(Sim.Mutant.CONTENTION_UNTOLD)),
+          acquire.session());
+    }
+    return event;
   }
 
   Effect changed(Effect effect) {

@@ -83,7 +83,9 @@ final class SimWishes {
             ? Optional.of(Duration.ofMillis(100 + sim.random.nextInt(3_000)))
             : Optional.empty(),
         Duration.ofMillis(sim.chance(20) ? 1 + sim.random.nextInt(3_000) : 0),
-        sim.chance(5));
+        sim.chance(5),
+        List.of(),
+        sim.chance(40));
   }
 
   private String anyOwner() {
@@ -134,8 +136,8 @@ final class SimWishes {
         force);
   }
 
-  /** Returns the same command, left out of the search for cycles. */
-  static AcquireCommand unsearched(AcquireCommand command) {
+  /** Returns the same command, left out of the search for cycles or of who hears of waiters. */
+  static AcquireCommand changed(AcquireCommand command, boolean unsearched, boolean untold) {
     return new AcquireCommand(
         command.locks(),
         command.lease(),
@@ -147,6 +149,8 @@ final class SimWishes {
         command.positionInterval(),
         command.maxHold(),
         command.lockDelay(),
-        true);
+        unsearched || command.unsearched(),
+        command.heldTokens(),
+        !untold && command.notifyContention());
   }
 }

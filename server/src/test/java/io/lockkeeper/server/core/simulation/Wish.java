@@ -25,6 +25,7 @@ public final class Wish {
   private Map<String, String> metadata = Map.of();
   private boolean unsearched;
   private List<Long> heldTokens = List.of();
+  private boolean notifyContention;
 
   private Wish(String requestId) {
     this.requestId = requestId;
@@ -93,6 +94,11 @@ public final class Wish {
     return this;
   }
 
+  public Wish notifiedOfContention() {
+    notifyContention = true;
+    return this;
+  }
+
   public AcquireCommand command(Optional<LeaseId> lease) {
     return new AcquireCommand(
         locks,
@@ -106,6 +112,7 @@ public final class Wish {
         maxHold,
         lockDelay,
         unsearched,
-        heldTokens);
+        heldTokens,
+        notifyContention);
   }
 }

@@ -134,7 +134,11 @@ class AcquireStreamTest {
             ViewSamples.LEASE,
             List.of(
                 new Notice.Grant(
-                    ViewSamples.LOCK, new FencingToken(77), Optional.of(HoldEnd.SESSION_LOST), 3)),
+                    ViewSamples.LOCK,
+                    new FencingToken(77),
+                    Optional.of(HoldEnd.SESSION_LOST),
+                    3,
+                    2)),
             1_500_000_000L);
     // When
     acquired.listener().onNotice("req-1", 1, 1, ViewSamples.queued());
@@ -152,7 +156,10 @@ class AcquireStreamTest {
                 ViewSamples.LOCK, "bob", "maintenance", Optional.of(4_000_000_000L)));
     acquired
         .listener()
-        .onNotice("req-1", 1, 7, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
+        .onNotice("req-1", 1, 7, new Notice.Contended(ViewSamples.LOCK, 3, Optional.empty()));
+    acquired
+        .listener()
+        .onNotice("req-1", 1, 8, new Notice.Lost(Notice.LossReason.SESSION_LOST, ""));
     // Then
     assertThat(client.next().toString())
         .contains("request_id: \"req-1\"", "sequence: 1", "queued", "ahead: 1", "shop-1")
@@ -160,15 +167,17 @@ class AcquireStreamTest {
     assertThat(client.next().getPosition().getPositions(0).getAhead()).isEqualTo(1);
     assertThat(client.next().getGranted().toString())
         .contains("fencing_token: 77", "PREVIOUS_END_COORDINATOR_LOST", "hold_count: 3")
+        .contains("waiters: 2")
         .contains(ViewSamples.LEASE.toString(), "seconds: 1", "nanos: 500000000");
     assertThat(client.next().getJeopardy().getValidFor().getSeconds()).isEqualTo(2);
     assertThat(client.next().getSafe().getValidFor().getSeconds()).isEqualTo(3);
     assertThat(client.next().getReleaseRequested().toString())
         .contains("orders/42", "bob", "maintenance", "seconds: 4");
+    assertThat(client.next().getContended().toString()).contains("orders/42", "waiters: 3");
     AcquireResponse last = client.next();
     assertThat(last.getLost().getReason().name()).isEqualTo("LOSS_REASON_SESSION_LOST");
     assertThat(last.getLost().getMessage()).isNotEmpty();
-    assertThat(last.getSequence()).isEqualTo(7);
+    assertThat(last.getSequence()).isEqualTo(8);
     assertThat(client.end().isOk()).isTrue();
   }
 
@@ -231,7 +240,7 @@ class AcquireStreamTest {
             HoldEnd.UNKNOWN, "UNSPECIFIED");
     for (HoldEnd end : HoldEnd.values()) {
       Notice.Grant grant =
-          new Notice.Grant(ViewSamples.LOCK, new FencingToken(77), Optional.of(end), 1);
+          new Notice.Grant(ViewSamples.LOCK, new FencingToken(77), Optional.of(end), 1, 0);
       Notice granted = new Notice.Granted(ViewSamples.LEASE, List.of(grant), 1);
       assertThat(
               Notices.toEvent("r", 1, 1, granted, lock -> true)
