@@ -49,6 +49,16 @@ public interface LockListener {
   default void onReleaseRequested(LockHandle handle, ReleaseRequest request) {}
 
   /**
+   * Somebody waits for a lock that is held, in whatever client, also one of Curator's. Only if the
+   * request asked for it ({@link LockRequest#notifyContention}), and once for a hold: who can make
+   * way does, and who cannot need not.
+   *
+   * @param waiters how many waited when the server said so; zero: nobody does, but operators have
+   *     frozen the lock, for it to become free
+   */
+  default void onContended(LockHandle handle, int waiters) {}
+
+  /**
    * The server has lost contact with ZooKeeper. The lock is still held. Called once until it is
    * over: with {@link #onSafe}, or with {@link #onLost} when the time has passed. The time may
    * change meanwhile: {@link LockHandle#remaining} knows.

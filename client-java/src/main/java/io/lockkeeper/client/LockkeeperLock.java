@@ -75,6 +75,15 @@ public final class LockkeeperLock implements Lock {
     this.request = request;
   }
 
+  /**
+   * Returns a view whose lock stays with this client when it is unlocked, as long as nobody else
+   * wants it and at most {@code time} without use: see {@link LockRequest#keepUnused}, which throws
+   * what is wrong. It counts for itself, and is the only one to lock such a lock with.
+   */
+  public LockkeeperLock keepUnused(Duration time) {
+    return new LockkeeperLock(client, request.keepUnused(time));
+  }
+
   /** Returns what the calling thread holds; empty if it has not locked. */
   public Optional<LockHandle> handle() {
     return Optional.ofNullable(held.get()).map(levels -> levels.handle);

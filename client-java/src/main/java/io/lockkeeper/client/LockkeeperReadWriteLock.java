@@ -1,5 +1,6 @@
 package io.lockkeeper.client;
 
+import java.time.Duration;
 import java.util.concurrent.locks.ReadWriteLock;
 
 /**
@@ -21,8 +22,24 @@ public final class LockkeeperReadWriteLock implements ReadWriteLock {
   private final LockkeeperLock write;
 
   LockkeeperReadWriteLock(LockkeeperClient client, String name) {
-    this.read = new LockkeeperLock(client, LockRequest.of(LockSpec.read(name)));
-    this.write = new LockkeeperLock(client, LockRequest.of(LockSpec.write(name)));
+    this(
+        new LockkeeperLock(client, LockRequest.of(LockSpec.read(name))),
+        new LockkeeperLock(client, LockRequest.of(LockSpec.write(name))));
+  }
+
+  private LockkeeperReadWriteLock(LockkeeperLock read, LockkeeperLock write) {
+    this.read = read;
+    this.write = write;
+  }
+
+  /**
+   * Returns a view whose locks stay with this client when they are unlocked, as long as nobody else
+   * wants them and at most {@code time} without use: see {@link LockRequest#keepUnused}, which
+   * throws what is wrong. It has no downgrade: a thread that holds one side and asks for the other
+   * gets a {@link NotAcquiredException} with {@link NotAcquiredReason#WOULD_DEADLOCK}.
+   */
+  public LockkeeperReadWriteLock keepUnused(Duration time) {
+    return new LockkeeperReadWriteLock(read.keepUnused(time), write.keepUnused(time));
   }
 
   @Override

@@ -33,19 +33,36 @@ public final class LockkeeperSemaphore {
   private final LockkeeperClient client;
   private final String name;
   private final int limit;
+  private final Optional<Duration> keepUnused;
   private final PermitPool pool;
 
   LockkeeperSemaphore(LockkeeperClient client, String name, int limit) {
+    this(client, name, limit, Optional.empty());
+  }
+
+  private LockkeeperSemaphore(
+      LockkeeperClient client, String name, int limit, Optional<Duration> keepUnused) {
     this.client = client;
     this.name = LockSpec.permits(name, 1).name();
     this.limit = limit;
+    this.keepUnused = keepUnused;
     this.pool = new PermitPool(name);
   }
 
   private LockRequest request(int permits) {
     LockSpec spec =
         limit == 0 ? LockSpec.permits(name, permits) : LockSpec.permits(name, permits, limit);
-    return LockRequest.of(spec).skipDeadlockCheck();
+    LockRequest request = LockRequest.of(spec).skipDeadlockCheck();
+    return keepUnused.map(request::keepUnused).orElse(request);
+  }
+
+  /**
+   * Returns a view whose permits stay with this client when they are released, as long as nobody
+   * else wants them and at most {@code time} without use, each grant for requests of as many: see
+   * {@link LockRequest#keepUnused}, which throws what is wrong. Releases only what it has taken.
+   */
+  public LockkeeperSemaphore keepUnused(Duration time) {
+    return new LockkeeperSemaphore(client, name, limit, Optional.of(Limits.keepUnused(time)));
   }
 
   /** Takes one permit, as {@link #acquire(int)} does. */

@@ -27,6 +27,9 @@ public abstract class Contracts {
   final class GivingWay extends GivingWayContract {}
 
   @Nested
+  final class Kept extends KeptLocksContract {}
+
+  @Nested
   final class Deadlocks extends DeadlockContract {}
 
   @Nested

@@ -34,6 +34,11 @@ final class Recording implements LockListener {
   }
 
   @Override
+  public void onContended(LockHandle handle, int waiters) {
+    events.add("contended " + waiters);
+  }
+
+  @Override
   public void onJeopardy(LockHandle handle, Duration validFor) {
     events.add("jeopardy " + validFor);
   }

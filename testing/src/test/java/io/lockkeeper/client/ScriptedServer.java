@@ -14,6 +14,7 @@ import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.testing.ManualClock;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Contended;
 import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.Grant;
@@ -204,11 +205,27 @@ final class ScriptedServer implements AutoCloseable {
   }
 
   static SessionResponse granted(String id, long sequence, String lock, long token) {
+    return granted(id, sequence, lock, token, 0);
+  }
+
+  static SessionResponse granted(String id, long sequence, String lock, long token, int waiters) {
     return event(
         AcquireResponse.newBuilder()
             .setGranted(
                 Granted.newBuilder()
-                    .addGrants(Grant.newBuilder().setName(lock).setFencingToken(token))),
+                    .addGrants(
+                        Grant.newBuilder()
+                            .setName(lock)
+                            .setFencingToken(token)
+                            .setWaiters(waiters))),
+        id,
+        sequence);
+  }
+
+  static SessionResponse contended(String id, long sequence, String lock, int waiters) {
+    return event(
+        AcquireResponse.newBuilder()
+            .setContended(Contended.newBuilder().setName(lock).setWaiters(waiters)),
         id,
         sequence);
   }

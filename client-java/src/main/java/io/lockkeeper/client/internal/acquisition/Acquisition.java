@@ -23,6 +23,7 @@ import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseRequested;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -41,7 +42,7 @@ import java.util.function.Supplier;
  * before and know less: a request is sent again, a hold with its tokens, a release until it is
  * answered.
  */
-public final class Acquisition {
+public final class Acquisition implements Pending {
 
   /** How long a request may be refused beyond its wait limit: one that does not wait, too. */
   private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -94,7 +95,29 @@ public final class Acquisition {
 
   public Acquisition(
       String requestId, LockRequest request, ClientContext context, SessionLink session) {
-    this(requestId, request, context, session, context.settings().telemetry().onRequested(request));
+    this(
+        requestId,
+        request,
+        context,
+        session,
+        context.settings().telemetry().onRequested(request),
+        Optional.empty());
+  }
+
+  /** Makes one whose locks {@code keeper} has used by several, each of whom has its telemetry. */
+  public Acquisition(
+      String requestId,
+      LockRequest request,
+      ClientContext context,
+      SessionLink session,
+      Keeper keeper) {
+    this(
+        requestId,
+        request,
+        context,
+        session,
+        Telemetry.NONE.onRequested(request),
+        Optional.of(keeper));
   }
 
   private Acquisition(
@@ -102,13 +125,14 @@ public final class Acquisition {
       LockRequest request,
       ClientContext context,
       SessionLink session,
-      Telemetry.Request telemetry) {
+      Telemetry.Request telemetry,
+      Optional<Keeper> keeper) {
     this.requestId = requestId;
     this.request = telemetry.traced(request);
     this.context = context;
     this.session = session;
     this.telemetry = telemetry;
-    this.hold = new HoldState(this, context, session);
+    this.hold = new HoldState(this, context, session, keeper);
     this.madeAtNanos = context.loop().nanos();
     this.limit = new ResettableTimer(context.loop());
     this.retry = new ResettableTimer(context.loop());
@@ -126,7 +150,12 @@ public final class Acquisition {
   /** Makes one of which only the id is known: nobody waits for it, and it is to be released. */
   static Acquisition unwanted(String requestId, ClientContext context, SessionLink session) {
     return new Acquisition(
-        requestId, UNWANTED, context, session, Telemetry.NONE.onRequested(UNWANTED));
+        requestId,
+        UNWANTED,
+        context,
+        session,
+        Telemetry.NONE.onRequested(UNWANTED),
+        Optional.empty());
   }
 
   /** Returns who is told what becomes of it. */
@@ -142,16 +171,22 @@ public final class Acquisition {
     return request;
   }
 
-  /** Completes on the loop with the handle or with a {@link LockkeeperException}. */
+  /** Returns whether it holds for {@code owner}. */
+  boolean isHeldBy(String owner) {
+    return state == State.HELD && request.owner().equals(owner);
+  }
+
+  /** Completes on the loop. */
+  @Override
   public CompletableFuture<LockHandle> result() {
     return result;
   }
 
   /**
-   * Completes on the loop, never exceptionally, when nothing more is to be done to end it: a server
-   * holds nothing of it, or it is lost: its lease is over for this client, and ends at the servers
-   * with whatever was sent under it.
+   * Completes on the loop: a server holds nothing of it, or it is lost: its lease is over for this
+   * client, and ends at the servers with whatever was sent under it.
    */
+  @Override
   public CompletableFuture<ReleaseResult> released() {
     return released;
   }
@@ -235,6 +270,7 @@ public final class Acquisition {
       case POSITION -> onQueued(event.getPosition().getPositionsList());
       case GRANTED -> onGranted(event.getGranted());
       case RELEASE_REQUESTED -> onReleaseRequested(event.getReleaseRequested());
+      case CONTENDED -> hold.onContended(event.getContended().getWaiters());
       case JEOPARDY -> hold.onJeopardy(event.getJeopardy());
       case SAFE -> hold.onSafe();
       case LOST -> onLost(Protos.toLossReason(event.getLost().getReason()));
@@ -284,6 +320,7 @@ public final class Acquisition {
           state = State.HELD;
           stopTimers();
           result.complete(hold.begin(granted));
+          hold.onWaiters(granted);
         }
       }
       case HELD -> {
@@ -424,10 +461,7 @@ public final class Acquisition {
     }
   }
 
-  /**
-   * The caller no longer wants it, as {@link #withdraw} will say: a grant that is told first is not
-   * told on. From any thread.
-   */
+  @Override
   public void becomeUnwanted() {
     unwanted = true;
   }
@@ -437,7 +471,7 @@ public final class Acquisition {
     return unwanted;
   }
 
-  /** The caller no longer wants it: withdraws a request, releases a hold. */
+  @Override
   public void withdraw() {
     giveUp(notAcquired(NotAcquiredReason.WITHDRAWN, "the caller gave up"));
   }
@@ -492,7 +526,7 @@ public final class Acquisition {
     return new NotAcquiredException(names(), reason, detail, List.of());
   }
 
-  /** Returns the names of the locks, as messages show them. */
+  @Override
   public String names() {
     return LockNames.join(request.locks());
   }

@@ -1,7 +1,9 @@
 package io.lockkeeper.client.internal.acquisition;
 
+import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.protocol.Exclusion;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
@@ -58,6 +60,15 @@ public final class Acquisitions {
 
   public boolean isEmpty() {
     return acquisitions.isEmpty();
+  }
+
+  /** Returns whether {@code owner} holds a lock that excludes one of {@code locks}. */
+  public boolean isHeldBy(String owner, List<LockSpec> locks) {
+    return acquisitions.values().stream()
+        .anyMatch(
+            acquisition ->
+                acquisition.isHeldBy(owner)
+                    && Exclusion.between(acquisition.request().locks(), locks));
   }
 
   /** Does something to each, even if that adds or removes some. */

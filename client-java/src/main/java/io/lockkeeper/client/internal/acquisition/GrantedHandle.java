@@ -18,13 +18,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The handle of one grant: held, then either released or lost, whichever comes first. For any
@@ -36,8 +31,6 @@ import org.slf4j.LoggerFactory;
  * deadline has passed ends the hold: so it is never valid again, whatever comes later.
  */
 final class GrantedHandle implements PromptHandle {
-
-  private static final Logger LOG = LoggerFactory.getLogger(GrantedHandle.class);
 
   private final Acquisition acquisition;
   private final ClientContext context;
@@ -269,7 +262,7 @@ final class GrantedHandle implements PromptHandle {
     if (how.isLost()) {
       throw new LockLostException(names(), how.reason());
     }
-    awaitReleased();
+    ReleaseWait.await(acquisition, context);
   }
 
   /** Returns which deadline has passed. */
@@ -280,24 +273,6 @@ final class GrantedHandle implements PromptHandle {
       return Optional.of(LossReason.DEADLINE_PASSED);
     }
     return earlierLimit(promised) - now <= 0 ? Optional.of(LossReason.MAX_HOLD) : Optional.empty();
-  }
-
-  private void awaitReleased() {
-    if (context.loop().isCurrentThread()) {
-      return; // A callback on the loop itself cannot wait for what the loop does next.
-    }
-    Duration limit = context.settings().requestTimeout();
-    try {
-      acquisition.released().get(limit.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (TimeoutException e) {
-      LOG.atWarn()
-          .addKeyValue("lock", names())
-          .log("The release is not certain after {}; it goes on in the background", limit);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("a release never fails", e);
-    }
   }
 
   private String names() {

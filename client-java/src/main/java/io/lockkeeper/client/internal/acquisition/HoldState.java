@@ -13,6 +13,7 @@ import io.lockkeeper.client.internal.loop.ResettableTimer;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
+import io.lockkeeper.v1.Grant;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.Jeopardy;
 import io.lockkeeper.v1.ReleaseRequested;
@@ -51,6 +52,7 @@ public final class HoldState {
   private final ClientContext context;
   private final SessionLink session;
   private final HolderCalls calls;
+  private final Optional<Keeper> keeper;
   private List<Loop.Timer> limitTimers = List.of();
   private List<HoldState> nested = List.of();
   private List<HoldState> outer = List.of();
@@ -58,9 +60,15 @@ public final class HoldState {
   private final ResettableTimer jeopardy;
   private boolean confirmed = true;
   private boolean lossTold;
+  private boolean contentionTold;
   private long awaySinceNanos;
 
-  HoldState(Acquisition acquisition, ClientContext context, SessionLink session) {
+  HoldState(
+      Acquisition acquisition,
+      ClientContext context,
+      SessionLink session,
+      Optional<Keeper> keeper) {
+    this.keeper = keeper;
     this.acquisition = acquisition;
     this.request = acquisition.request();
     this.context = context;
@@ -244,6 +252,7 @@ public final class HoldState {
     if (!lossTold) {
       lossTold = true;
       mine.completeLostAtOnce();
+      keeper.ifPresent(its -> its.onLost(why));
       context
           .callbacks()
           .run(
@@ -255,14 +264,36 @@ public final class HoldState {
     }
   }
 
+  /** The grant says whether somebody waits already. */
+  void onWaiters(Granted granted) {
+    int most = 0;
+    for (Grant grant : granted.getGrantsList()) {
+      most = Math.max(most, grant.getWaiters());
+    }
+    if (most > 0) {
+      onContended(most);
+    }
+  }
+
+  /** Somebody waits for what is held, or it is frozen, which is told once. */
+  void onContended(int waiters) {
+    keeper.ifPresent(Keeper::onWanted);
+    if (!contentionTold) {
+      contentionTold = true;
+      tell(mine -> request.listener().onContended(mine, waiters));
+    }
+  }
+
   /** Somebody wants the lock. */
   void onReleaseRequested(ReleaseRequested wish) {
+    keeper.ifPresent(Keeper::onWanted);
     ReleaseRequest asked = Protos.toReleaseRequest(wish);
     tell(mine -> request.listener().onReleaseRequested(mine, asked));
   }
 
   /** The server has lost ZooKeeper; each time that it says so, it says for how long it vouches. */
   void onJeopardy(Jeopardy told) {
+    keeper.ifPresent(Keeper::onWanted);
     handle.filter(GrantedHandle::isValid).ifPresent(mine -> endanger(mine, told));
   }
 
@@ -294,6 +325,7 @@ public final class HoldState {
 
   /** The client's own deadline is near. */
   public void onAboutToExpire(long remainingNanos) {
+    handle.filter(GrantedHandle::isValid).flatMap(mine -> keeper).ifPresent(Keeper::onWanted);
     Duration remaining = Duration.ofNanos(remainingNanos);
     tell(mine -> request.listener().onAboutToExpire(mine, remaining));
   }

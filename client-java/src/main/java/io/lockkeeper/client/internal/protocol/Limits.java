@@ -50,6 +50,10 @@ public final class Limits {
     return between("reportPositionEvery", value, TENTH, HOUR, "100 ms to 1 hour");
   }
 
+  public static Duration keepUnused(Duration value) {
+    return between("keepUnused", value, TENTH, HOUR, "100 ms to 1 hour");
+  }
+
   public static Duration needs(Duration value) {
     return between("needs", value, Duration.ZERO, LONGEST_WAIT, "zero to 7 days");
   }

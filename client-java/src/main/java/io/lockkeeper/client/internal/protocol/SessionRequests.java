@@ -78,6 +78,7 @@ public final class SessionRequests {
             .setOwner(request.owner())
             .setRequestId(requestId)
             .setHolder(request.holder().orElse(defaultHolder))
+            .setNotifyContention(request.isNotifiedOfContention())
             .setDeadlockCheck(
                 request.deadlockCheck().map(SessionRequests::toProto).orElse(UNSPECIFIED));
     for (LockSpec lock : request.locks()) {

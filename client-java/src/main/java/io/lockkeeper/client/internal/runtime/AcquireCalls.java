@@ -5,10 +5,13 @@ import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.internal.acquisition.Acquisition;
+import io.lockkeeper.client.internal.acquisition.Pending;
 import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.kept.KeptLocks;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.session.Session;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -20,12 +23,13 @@ import java.util.concurrent.TimeoutException;
  *
  * @param context what the parts of the client share
  * @param session where requests are submitted
+ * @param kept the locks that stay with the client while nobody else wants them
  */
-public record AcquireCalls(ClientContext context, Session session) {
+public record AcquireCalls(ClientContext context, Session session, KeptLocks kept) {
 
   /** Acquires without waiting; when the future ends in another way, the request is withdrawn. */
   public CompletableFuture<LockHandle> async(LockRequest request) {
-    Acquisition acquisition = submit(request);
+    Pending acquisition = submit(request, false);
     CompletableFuture<LockHandle> result = context.callbacks().relay(acquisition.result());
     CompletableFuture<LockHandle> unused =
         result.whenComplete(
@@ -41,7 +45,7 @@ public record AcquireCalls(ClientContext context, Session session) {
 
   /** Waits; an interrupt withdraws the request, and waits a moment until that is certain. */
   public LockHandle await(LockRequest request) throws InterruptedException {
-    Acquisition acquisition = submit(request);
+    Pending acquisition = submit(request, true);
     try {
       return result(acquisition);
     } catch (InterruptedException e) {
@@ -52,7 +56,7 @@ public record AcquireCalls(ClientContext context, Session session) {
 
   /** Returns what the caller is told: whether the request has certainly left the queue. */
   private static InterruptedException withdrawn(
-      Acquisition acquisition, InterruptedException interrupt) {
+      Pending acquisition, InterruptedException interrupt) {
     String known = "it has left the queue";
     try {
       ReleaseResult result =
@@ -77,7 +81,7 @@ public record AcquireCalls(ClientContext context, Session session) {
 
   /** Waits; an interrupt does not end the wait and is kept. */
   public LockHandle awaitUninterruptibly(LockRequest request) {
-    Acquisition acquisition = submit(request);
+    Pending acquisition = submit(request, true);
     boolean interrupted = false;
     try {
       while (true) {
@@ -94,29 +98,27 @@ public record AcquireCalls(ClientContext context, Session session) {
     }
   }
 
-  private Acquisition submit(LockRequest request) {
-    Acquisition acquisition = session.prepare(request);
-    if (!context.loop().executeIfRunning(() -> session.submit(acquisition))) {
-      IllegalStateException closed =
-          new IllegalStateException(
-              LockNames.quoted(acquisition.names()) + ": this client is closed: build another one");
-      acquisition.result().completeExceptionally(closed); // For telemetry: nobody else has it.
-      throw closed;
+  private Pending submit(LockRequest request, boolean callerWaits) {
+    if (request.keepUnused().isPresent()) {
+      return kept.submit(request, callerWaits);
     }
+    Acquisition acquisition = session.prepare(request);
+    session.request(
+        acquisition, () -> request.owner().isEmpty() ? Optional.empty() : kept.refusal(request));
     return acquisition;
   }
 
-  private static boolean isGrant(Acquisition acquisition, LockHandle handle) {
+  private static boolean isGrant(Pending acquisition, LockHandle handle) {
     CompletableFuture<LockHandle> result = acquisition.result();
     return result.isDone() && !result.isCompletedExceptionally() && result.join() == handle;
   }
 
-  private void withdraw(Acquisition acquisition) {
+  private void withdraw(Pending acquisition) {
     acquisition.becomeUnwanted();
     context.loop().execute(acquisition::withdraw);
   }
 
-  private LockHandle result(Acquisition acquisition) throws InterruptedException {
+  private LockHandle result(Pending acquisition) throws InterruptedException {
     if (context.loop().isCurrentThread()) {
       withdraw(acquisition);
       throw new IllegalStateException(

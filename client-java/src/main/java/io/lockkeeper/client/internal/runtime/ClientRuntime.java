@@ -4,6 +4,7 @@ import io.lockkeeper.client.Watch;
 import io.lockkeeper.client.WatchListener;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.context.Settings;
+import io.lockkeeper.client.internal.kept.KeptLocks;
 import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.session.Session;
 import io.lockkeeper.v1.WatchRequest;
@@ -40,7 +41,7 @@ public final class ClientRuntime implements AutoCloseable {
     this.context = ClientContext.start(settings);
     this.loop = context.loop();
     this.session = new Session(context);
-    this.acquireCalls = new AcquireCalls(context, session);
+    this.acquireCalls = new AcquireCalls(context, session, new KeptLocks(context, session));
     this.unaryCalls = new UnaryCalls(context);
   }
 

@@ -2,12 +2,14 @@ package io.lockkeeper.client.internal.session;
 
 import io.grpc.Status;
 import io.lockkeeper.client.LockRequest;
+import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.ServerUnavailableException;
 import io.lockkeeper.client.internal.acquisition.Acquisition;
 import io.lockkeeper.client.internal.acquisition.Acquisitions;
 import io.lockkeeper.client.internal.acquisition.HoldState;
+import io.lockkeeper.client.internal.acquisition.Keeper;
 import io.lockkeeper.client.internal.acquisition.SessionLink;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.context.Settings;
@@ -30,11 +32,13 @@ import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,6 +81,33 @@ public final class Session
   /** Makes an acquisition that does nothing before {@link #submit}. From any thread. */
   public Acquisition prepare(LockRequest request) {
     return new Acquisition(nextRequestId(), request, context, this);
+  }
+
+  /** Makes one whose locks are kept by {@code keeper} while that is of use. From any thread. */
+  public Acquisition prepareKept(LockRequest request, Keeper keeper) {
+    return new Acquisition(nextRequestId(), request, context, this, keeper);
+  }
+
+  /**
+   * Submits a request from any thread.
+   *
+   * @param refusal looks on the loop whether it must not be sent
+   * @throws IllegalStateException if the client is closed; the request fails with it, too
+   */
+  public void request(
+      Acquisition acquisition, Supplier<Optional<? extends LockkeeperException>> refusal) {
+    Runnable task =
+        () -> refusal.get().ifPresentOrElse(acquisition::fail, () -> submit(acquisition));
+    if (!loop.executeIfRunning(task)) {
+      LockkeeperException closed = closedClient(acquisition);
+      acquisition.result().completeExceptionally(closed); // For others than the caller.
+      throw new IllegalStateException(closed.getMessage());
+    }
+  }
+
+  /** Returns whether {@code owner} holds a lock, by a request of his own, that is in the way. */
+  public boolean isHeldBy(String owner, List<LockSpec> locks) {
+    return !owner.isEmpty() && acquisitions.isHeldBy(owner, locks);
   }
 
   /** Short, since ZooKeeper keeps it; unique in this client, and so in each of its leases. */

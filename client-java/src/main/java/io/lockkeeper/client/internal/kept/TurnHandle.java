@@ -1,0 +1,188 @@
+package io.lockkeeper.client.internal.kept;
+
+import io.lockkeeper.client.LockGrant;
+import io.lockkeeper.client.LockLostException;
+import io.lockkeeper.client.LossReason;
+import io.lockkeeper.client.PreviousEnd;
+import io.lockkeeper.client.ReleaseResult;
+import io.lockkeeper.client.internal.acquisition.PromptHandle;
+import io.lockkeeper.client.internal.acquisition.ReleaseWait;
+import io.lockkeeper.client.internal.context.ClientContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/**
+ * The handle of one that uses a kept lock: as good as what the client holds, and not a moment
+ * longer than its own turn. For any thread.
+ */
+final class TurnHandle implements PromptHandle {
+
+  private final Turn turn;
+  private final KeptLocks locks;
+  private final ClientContext context;
+  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+  private final CompletableFuture<Void> lostAtOnce = new CompletableFuture<>();
+  private volatile Optional<PromptHandle> held = Optional.empty();
+  private volatile LossReason lossReason = LossReason.UNKNOWN;
+
+  TurnHandle(Turn turn, KeptLocks locks, ClientContext context) {
+    this.turn = turn;
+    this.locks = locks;
+    this.context = context;
+  }
+
+  /** What it is the handle of. */
+  void begin(PromptHandle granted) {
+    held = Optional.of(granted);
+  }
+
+  private PromptHandle held() {
+    return held.orElseThrow();
+  }
+
+  /** The locks are lost, and its turn with them. */
+  void becomeLost(LossReason reason) {
+    lossReason = reason;
+    turn.state = Turn.State.LOST;
+  }
+
+  /** Runs what must not wait for callbacks. On the loop. */
+  void completeLostAtOnce() {
+    lostAtOnce.complete(null);
+  }
+
+  /** Completes {@link #lost}; for the callback executor. */
+  void completeLost(LossReason reason) {
+    lost.complete(reason);
+  }
+
+  /** Returns why it is lost; empty: it is not. */
+  Optional<LossReason> lostReason() {
+    if (turn.state == Turn.State.LOST) {
+      return Optional.of(lossReason);
+    }
+    if (turn.state != Turn.State.USING || held().isValid()) {
+      return Optional.empty();
+    }
+    try {
+      held().checkValid();
+      return Optional.empty();
+    } catch (LockLostException e) {
+      return Optional.of(e.reason());
+    }
+  }
+
+  @Override
+  public String name() {
+    return held().name();
+  }
+
+  @Override
+  public long fencingToken() {
+    return held().fencingToken();
+  }
+
+  @Override
+  public PreviousEnd previousEnd() {
+    return held().previousEnd();
+  }
+
+  @Override
+  public List<LockGrant> grants() {
+    return held().grants();
+  }
+
+  @Override
+  public boolean isValid() {
+    return turn.state == Turn.State.USING && held().isValid();
+  }
+
+  @Override
+  public Duration remaining() {
+    return isValid() ? held().remaining() : Duration.ZERO;
+  }
+
+  @Override
+  public long validUntilNanos() {
+    return held().validUntilNanos();
+  }
+
+  @Override
+  public void checkValid() {
+    Optional<LossReason> why = lostReason();
+    if (why.isPresent()) {
+      throw new LockLostException(turn.names(), why.get());
+    }
+    if (turn.state != Turn.State.USING) {
+      throw released();
+    }
+  }
+
+  private IllegalStateException released() {
+    return new IllegalStateException(
+        "lock \"" + turn.names() + "\" was released: acquire it again");
+  }
+
+  @Override
+  public CompletionStage<LossReason> lost() {
+    return lost.minimalCompletionStage();
+  }
+
+  @Override
+  public void onceLost(Runnable action) {
+    CompletableFuture<Void> unused = lostAtOnce.thenRun(action);
+  }
+
+  @Override
+  public CompletableFuture<Void> updateMetadata(Map<String, String> metadata) {
+    return whileUsed(handle -> handle.updateMetadata(metadata));
+  }
+
+  @Override
+  public CompletableFuture<Void> answerRelease(Duration needs) {
+    return whileUsed(handle -> handle.answerRelease(needs));
+  }
+
+  private CompletableFuture<Void> whileUsed(Function<PromptHandle, CompletableFuture<Void>> call) {
+    return turn.state == Turn.State.RELEASED
+        ? CompletableFuture.failedFuture(released())
+        : call.apply(held());
+  }
+
+  @Override
+  public CompletableFuture<ReleaseResult> releaseForResult() {
+    return release(Function.identity());
+  }
+
+  @Override
+  public CompletableFuture<Void> releaseAsync() {
+    return release(result -> null);
+  }
+
+  private <T> CompletableFuture<T> release(Function<ReleaseResult, T> toValue) {
+    locks.end(turn);
+    CompletableFuture<ReleaseResult> released =
+        lostReason().isPresent() ? CompletableFuture.completedFuture(Turn.LOST) : turn.released();
+    return context.callbacks().relay(released, toValue);
+  }
+
+  @Override
+  public void close() {
+    locks.end(turn);
+    Optional<LossReason> why = lostReason();
+    if (why.isPresent()) {
+      throw new LockLostException(turn.names(), why.get());
+    }
+    ReleaseWait.await(turn, context);
+  }
+
+  @Override
+  public String toString() {
+    return "LockHandle[" + turn.names() + ", token " + fencingToken() + ", kept]";
+  }
+}
