@@ -35,8 +35,11 @@ final class Judge implements AutoCloseable {
     }
   }
 
-  /** What came of one scenario; {@code seen} is empty if it passed. */
-  record Verdict(Scenario scenario, String seen, List<String> transcript) {
+  /**
+   * What came of one scenario; {@code seen} is empty if it passed, {@code leftOut} if it was
+   * played.
+   */
+  record Verdict(Scenario scenario, String seen, String leftOut, List<String> transcript) {
     boolean passed() {
       return seen.isEmpty();
     }
@@ -67,15 +70,18 @@ final class Judge implements AutoCloseable {
   private Verdict play(Play play) {
     Transcript transcript = new Transcript();
     String seen = "";
+    String leftOut = "";
     try (Stage stage = new Stage(play.command(), transcript)) {
       Future<?> limit = watch.schedule(stage::close, LIMIT_SECONDS, TimeUnit.SECONDS);
       play.scenario().play(stage);
       stage.mustHaveOneEndingEach();
       limit.cancel(false);
+    } catch (LeftOut e) {
+      leftOut = String.valueOf(e.getMessage());
     } catch (RuntimeException e) {
       seen = e instanceof Unmet ? String.valueOf(e.getMessage()) : e.toString();
     }
-    return new Verdict(play.scenario(), seen, transcript.lines());
+    return new Verdict(play.scenario(), seen, leftOut, transcript.lines());
   }
 
   @Override

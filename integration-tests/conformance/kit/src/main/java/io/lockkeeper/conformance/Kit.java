@@ -135,7 +135,7 @@ public final class Kit {
   private boolean passes(String client, List<Verdict> verdicts) {
     out.println("\nClient: " + client);
     for (Verdict verdict : verdicts) {
-      out.printf("%s  %s%n", verdict.passed() ? "pass" : "FAIL", verdict.scenario().name());
+      out.printf("%s  %s%n", outcome(verdict), verdict.scenario().name());
       out.println("      \"" + verdict.scenario().sentence() + "\"");
       if (!verdict.passed()) {
         out.println("      seen: " + verdict.seen());
@@ -143,8 +143,21 @@ public final class Kit {
       }
     }
     long passed = verdicts.stream().filter(Verdict::passed).count();
-    out.printf("%d of %d scenarios passed: %s%n", passed, verdicts.size(), client);
+    long leftOut = verdicts.stream().filter(verdict -> !verdict.leftOut().isEmpty()).count();
+    out.printf(
+        "%d of %d scenarios passed%s: %s%n",
+        passed - leftOut,
+        verdicts.size(),
+        leftOut == 0 ? "" : ", " + leftOut + " left out since the client cannot do it",
+        client);
     return passed == verdicts.size();
+  }
+
+  private static String outcome(Verdict verdict) {
+    if (!verdict.leftOut().isEmpty()) {
+      return "skip";
+    }
+    return verdict.passed() ? "pass" : "FAIL";
   }
 
   /** A client with a planted mistake, and the scenario that must find it. */

@@ -19,6 +19,7 @@ record Scenario(String name, String sentence, Method script) {
           GoingAwayScenarios.class,
           JeopardyScenarios.class,
           KeepAliveScenarios.class,
+          KeptScenarios.class,
           RefusalScenarios.class,
           ReleaseScenarios.class,
           ResumeScenarios.class,

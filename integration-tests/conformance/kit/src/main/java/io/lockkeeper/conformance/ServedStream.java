@@ -8,6 +8,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Contended;
 import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.GoingAwayReason;
@@ -161,6 +162,11 @@ final class ServedStream implements StreamObserver<SessionRequest> {
   /** Returns whether a release of it is there and was not asked for. */
   boolean hasRelease(AcquireRequest of) {
     return has(request -> isRelease(request, of));
+  }
+
+  /** Returns whether any request for locks, or release, is there and was not asked for. */
+  boolean hasAnyWish() {
+    return has(request -> request.hasAcquire() || request.hasRelease());
   }
 
   private boolean has(Predicate<SessionRequest> fits) {
@@ -319,6 +325,22 @@ final class ServedStream implements StreamObserver<SessionRequest> {
               .setHoldCount(1));
     }
     return AcquireResponse.newBuilder().setGranted(granted);
+  }
+
+  /** The same when so many wait for each of the locks. */
+  void grantedContended(AcquireRequest request, long token, int waiters) {
+    AcquireResponse.Builder event = grantedEvent(request, token);
+    event.getGrantedBuilder().getGrantsBuilderList().forEach(grant -> grant.setWaiters(waiters));
+    event(request, event);
+  }
+
+  /** So many wait for the first lock. */
+  void contended(AcquireRequest request, int waiters) {
+    event(
+        request,
+        AcquireResponse.newBuilder()
+            .setContended(
+                Contended.newBuilder().setName(request.getLocks(0).getName()).setWaiters(waiters)));
   }
 
   void queued(AcquireRequest request) {

@@ -123,6 +123,11 @@ final class Stage implements AutoCloseable {
     client().send("acquire", Map.of("id", lock, "locks", List.of(lock), "wait_ms", waitMillis));
   }
 
+  /** Asks for the lock "a", which may be kept unused for so long. */
+  void acquireKept(String id, long keepMillis) {
+    client().send("acquire", Map.of("id", id, "locks", List.of("a"), "keep_ms", keepMillis));
+  }
+
   void release(String id) {
     client().send("release", Map.of("id", id));
   }
@@ -146,6 +151,29 @@ final class Stage implements AutoCloseable {
     return held;
   }
 
+  /**
+   * A client holds "a" with the token 7, and may keep it unused for so long; its keep-alives wait
+   * for the script.
+   *
+   * @throws LeftOut if the client keeps no locks
+   */
+  Held heldKept(Terms terms, long keepMillis) {
+    ScriptedServer server = server();
+    client(server);
+    acquireKept("a", keepMillis);
+    Optional<ServedStream> stream = streamOr("unsupported", "a", server);
+    if (stream.isEmpty()) {
+      throw new LeftOut("the client keeps no locks");
+    }
+    Optional<Held> asks = asksOn(server, stream.get(), terms, 0);
+    while (asks.isEmpty()) {
+      asks = asksOn(server, server.stream(), terms, 0);
+    }
+    asks.get().stream().granted(asks.get().request(), 7);
+    expectGranted("a", 7);
+    return asks.get();
+  }
+
   private Held holdAtFirst(Terms terms, ScriptedServer... used) {
     Held asks = asks(terms, 0, used);
     asks.stream().granted(asks.request(), 7);
@@ -160,15 +188,15 @@ final class Stage implements AutoCloseable {
     Optional<Held> asks = Optional.empty();
     while (asks.isEmpty()) {
       // A client that has just started may be too slow for itself.
-      asks = asksAt(used[0], terms, openingMillis);
+      asks = asksOn(used[0], used[0].stream(), terms, openingMillis);
     }
     // What it has begun elsewhere by then, and given up, is no resume.
     List.of(used).forEach(ScriptedServer::furtherStreams);
     return asks.get();
   }
 
-  private Optional<Held> asksAt(ScriptedServer server, Terms terms, long openingMillis) {
-    ServedStream stream = server.stream();
+  private Optional<Held> asksOn(
+      ScriptedServer server, ServedStream stream, Terms terms, long openingMillis) {
     Received open = stream.awaitOpen();
     pause(openingMillis);
     stream.opened(open, terms);

@@ -35,6 +35,19 @@ class KitTest {
   }
 
   @Test
+  void whatAClientCannotDoAndNeedNotIsLeftOutAndSaid() throws IOException {
+    // Given
+    String unable =
+        "sh -c 'echo \"{\\\"is\\\":\\\"unsupported\\\",\\\"id\\\":\\\"a\\\"}\"; exec cat'";
+    // When
+    boolean good = Kit.run(out, "--client", unable, "--only", "Kept.requestWantsToBeTold");
+    // Then
+    assertThat(printed.toString(StandardCharsets.UTF_8))
+        .contains("skip  Kept.requestWantsToBeTold", "0 of 1 scenarios passed, 1 left out");
+    assertThat(good).isTrue();
+  }
+
+  @Test
   void mistakeThatCrashesIsNotFound() throws IOException {
     // Given
     String command = "printf '%s %s\\n' Crashes Acquire.whoeverWaitsDoesNotHold; true";

@@ -87,6 +87,9 @@ public final class Driver {
     if (command.has("wait_ms")) {
       request = request.waitAtMost(Duration.ofMillis(command.path("wait_ms").asLong()));
     }
+    if (command.has("keep_ms")) {
+      request = request.keepUnused(Duration.ofMillis(command.path("keep_ms").asLong()));
+    }
     CompletableFuture<LockHandle> granted = client.orElseThrow().acquire(request);
     requests.put(id, granted);
     CompletableFuture<LockHandle> unused =
