@@ -9,6 +9,7 @@ import io.lockkeeper.bench.load.Tally;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
@@ -21,17 +22,25 @@ import java.util.stream.IntStream;
  */
 final class LockkeeperLocks implements LoadedSystem {
 
-  private final List<LockkeeperClient> clients;
+  /** Longer than any order lasts. */
+  static final Duration KEEP = Duration.ofMinutes(10);
 
-  private LockkeeperLocks(List<LockkeeperClient> clients) {
+  private final List<LockkeeperClient> clients;
+  private final boolean keeps;
+
+  private LockkeeperLocks(List<LockkeeperClient> clients, boolean keeps) {
     this.clients = clients;
+    this.keeps = keeps;
   }
 
   /**
    * Makes {@code count} library clients; where there are several servers, each has one to begin
    * with, in turn.
+   *
+   * @param keeps whether locks stay with their client while nobody else wants them
    */
-  static LockkeeperLocks connect(List<String> servers, int count, Credentials credentials) {
+  static LockkeeperLocks connect(
+      List<String> servers, int count, Credentials credentials, boolean keeps) {
     return new LockkeeperLocks(
         IntStream.range(0, count)
             .mapToObj(
@@ -41,7 +50,8 @@ final class LockkeeperLocks implements LoadedSystem {
                         .holder("bench-" + i)
                         .callbackExecutor(Runnable::run)
                         .build())
-            .toList());
+            .toList(),
+        keeps);
   }
 
   @Override
@@ -60,7 +70,8 @@ final class LockkeeperLocks implements LoadedSystem {
 
     @Override
     public CompletionStage<LockHandle> acquire(int client, String lock) {
-      LockRequest request = LockRequest.of(lock);
+      LockRequest plain = LockRequest.of(lock);
+      LockRequest request = keeps ? plain.keepUnused(KEEP) : plain;
       return clients
           .get(client % clients.size())
           .acquire(named ? request.owner("client-" + client) : request);

@@ -51,6 +51,7 @@ enum ComparedRow implements Row {
       // What is no lock has no reentry, and etcd's lock has no levels.
       case RAW_ASYNC, ETCD -> shape != Shape.REENTRY;
       case RAW_MULTI -> shape != Shape.REENTRY && clients > 1;
+      case MIRRORED_MULTI -> this == OWN_256 || this == OWN_1024;
       case REDISSON_NOFSYNC -> this == OWN_256;
       case PING_PONG, REDISSON_FAIR -> shape == Shape.HOT;
     };

@@ -30,6 +30,11 @@ record Floor(String ratio, double limit, boolean isCeiling) {
           atMost("queue-10k/heap-bytes-a-waiter", 4096),
           atMost("leases-50k/cores", 0.5),
           atLeast("watchers-1k/without", 0.8),
+          atLeast("own-256/mirrored-multi", 0.85),
+          atLeast("own-1024/mirrored-multi", 0.7),
+          atMost("kept-1/acquire-micros", 5),
+          atLeast("kept-256/redisson", 20),
+          atMost("kept-alternating/plain", 1.5),
           atLeast("secured-256/mutual-tls", 0.8),
           atLeast("hostile/throughput", 0.75),
           atMost("hostile/latency", 1.25));

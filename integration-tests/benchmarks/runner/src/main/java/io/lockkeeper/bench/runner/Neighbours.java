@@ -33,7 +33,7 @@ final class Neighbours {
     return switch (subject) {
       case ETCD -> Optional.of("etcd");
       case REDISSON, REDISSON_FAIR, REDISSON_NOFSYNC -> Optional.of("redis-server");
-      case RAW_ASYNC, RAW_MULTI, CURATOR, LOCKKEEPER, PING_PONG -> Optional.empty();
+      case RAW_ASYNC, RAW_MULTI, MIRRORED_MULTI, CURATOR, LOCKKEEPER, PING_PONG -> Optional.empty();
     };
   }
 

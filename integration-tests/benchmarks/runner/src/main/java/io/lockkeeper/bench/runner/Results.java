@@ -45,10 +45,17 @@ final class Results {
 
   /** Returns the median throughput of a system in a row. */
   double median(String row, String system) {
+    return summary(row, system).cyclesPerSecond().median();
+  }
+
+  /** Returns the median latency of an acquire of a system in a row, in microseconds. */
+  double acquireMicros(String row, String system) {
+    return summary(row, system).p50Micros().median();
+  }
+
+  private Summary summary(String row, String system) {
     return Optional.ofNullable(summaries(row).get(system))
-        .orElseThrow(() -> new IllegalArgumentException("not measured: " + row + " " + system))
-        .cyclesPerSecond()
-        .median();
+        .orElseThrow(() -> new IllegalArgumentException("not measured: " + row + " " + system));
   }
 
   /** Returns the rows that have samples. */

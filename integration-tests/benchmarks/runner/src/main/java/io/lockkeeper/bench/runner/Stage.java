@@ -1,5 +1,6 @@
 package io.lockkeeper.bench.runner;
 
+import io.lockkeeper.bench.load.Order.Shape;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +28,7 @@ final class Stage implements AutoCloseable {
   private Optional<Coordinator> coordinator = Optional.empty();
   private Optional<Secured> secured = Optional.empty();
   private Optional<Scene> certified = Optional.empty();
+  private Optional<Scene> kept = Optional.empty();
   private Optional<Neighbours.Running> redis = Optional.empty();
 
   /** Nothing runs yet; processes write below {@code directory}. */
@@ -49,7 +51,7 @@ final class Stage implements AutoCloseable {
 
   private Scene start(Subject subject) throws IOException, InterruptedException {
     return switch (subject) {
-      case RAW_ASYNC, RAW_MULTI, CURATOR -> onZooKeeper(subject);
+      case RAW_ASYNC, RAW_MULTI, MIRRORED_MULTI, CURATOR -> onZooKeeper(subject);
       case LOCKKEEPER -> onLockkeeper();
       case PING_PONG -> onGrpc();
       case ETCD -> beside(subject, etcd(), "etcd", ETCD_LOAD);
@@ -111,6 +113,20 @@ final class Stage implements AutoCloseable {
         load,
         List.of(zookeeper().child(), server.child()),
         Optional.of(zookeeper()));
+  }
+
+  /** Returns clients that keep their locks, on the one coordinator, warm. */
+  Scene kept() throws IOException, InterruptedException {
+    if (kept.isEmpty()) {
+      Coordinator server = coordinator();
+      LoadProcess load =
+          load("load-kept", "lockkeeper", LoadProcess.LOCKKEEPER, "kept", server.address());
+      List<Child> servers = List.of(zookeeper().child(), server.child());
+      Scene scene = new Scene("kept", load, servers, Optional.of(zookeeper()));
+      double unused = WarmUp.warm(scene, Shape.OWN, 1, settings);
+      kept = Optional.of(scene);
+    }
+    return kept.orElseThrow();
   }
 
   private Scene onGrpc() throws IOException {

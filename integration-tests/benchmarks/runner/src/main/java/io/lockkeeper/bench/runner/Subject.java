@@ -9,6 +9,8 @@ enum Subject {
   RAW_ASYNC,
   /** ZooKeeper alone, writes in transactions of up to a hundred: the limit with batching. */
   RAW_MULTI,
+  /** The same, and every write is seen by a recursive watch first: the limit of a mirror. */
+  MIRRORED_MULTI,
   /** Curator's InterProcessMutex. */
   CURATOR,
   /** Lockkeeper. */

@@ -19,6 +19,9 @@ import org.apache.zookeeper.ZooDefs.Ids;
  */
 final class SingleWrites implements LoadedSystem, AsyncLocks<String> {
 
+  /** What all entries are under. */
+  static final String ROOT = "/raw";
+
   private static final byte[] DATA = new byte[0];
 
   private final Connections connections;
@@ -61,7 +64,7 @@ final class SingleWrites implements LoadedSystem, AsyncLocks<String> {
 
   /** Returns the node that a lock's entries are created under. */
   static String directory(String lock) {
-    return "/raw/" + lock.replace('/', '_');
+    return ROOT + "/" + lock.replace('/', '_');
   }
 
   private static void complete(CompletableFuture<String> future, int code, String value) {

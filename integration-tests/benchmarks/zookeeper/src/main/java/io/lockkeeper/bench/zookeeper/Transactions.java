@@ -6,8 +6,11 @@ import io.lockkeeper.bench.load.Order;
 import io.lockkeeper.bench.load.Tally;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -21,6 +24,9 @@ import org.apache.zookeeper.ZooDefs.Ids;
  * The same writes as {@link SingleWrites}, in transactions of up to a hundred: clients form groups
  * that create together and delete together. The limit with batching.
  *
+ * <p>Where the writes are to be seen as well, a group goes on when a watch has told of all of them,
+ * as a lock must that decides by a copy of the queues.
+ *
  * <p>Groups are of at most half of all clients, so that two transactions at least are under way.
  */
 final class Transactions implements LoadedSystem {
@@ -30,9 +36,11 @@ final class Transactions implements LoadedSystem {
   private static final long PATIENCE_SECONDS = 60;
 
   private final Connections connections;
+  private final Optional<SeenWrites> seen;
 
-  Transactions(Connections connections) {
+  Transactions(Connections connections, Optional<SeenWrites> seen) {
     this.connections = connections;
+    this.seen = seen;
   }
 
   @Override
@@ -78,15 +86,17 @@ final class Transactions implements LoadedSystem {
     /** Clients that write together; their answers come one after the other. */
     private final class Group {
       private final List<Op> creations = new ArrayList<>();
+      private final List<String> directories = new ArrayList<>();
       private final int number;
       private long askedNanos;
 
       Group(Order order, int first, int end, int number) {
         this.number = number;
         for (int i = first; i < end; i++) {
+          directories.add(SingleWrites.directory(order.lock(i, 1)));
           creations.add(
               Op.create(
-                  SingleWrites.directory(order.lock(i, 1)) + "/lock-",
+                  directories.get(directories.size() - 1) + "/lock-",
                   DATA,
                   Ids.OPEN_ACL_UNSAFE,
                   CreateMode.EPHEMERAL_SEQUENTIAL));
@@ -117,11 +127,17 @@ final class Transactions implements LoadedSystem {
             });
       }
 
-      private void commit(List<Op> writes, java.util.function.Consumer<List<OpResult>> next) {
+      private void commit(List<Op> writes, Consumer<List<OpResult>> next) {
+        AtomicReference<List<OpResult>> answered = new AtomicReference<>(List.of());
+        int events = seen.isPresent() ? directories.size() : 0;
+        SeenWrites.Expected all =
+            new SeenWrites.Expected(1 + events, () -> next.accept(answered.get()));
+        seen.ifPresent(watch -> directories.forEach(directory -> watch.expect(directory, all)));
         MultiCallback answer =
             (code, path, context, results) -> {
               if (code == Code.OK.intValue()) {
-                next.accept(results);
+                answered.set(results);
+                all.happened();
               } else {
                 tally.failed(KeeperException.create(Code.get(code)));
                 working.countDown();

@@ -2,6 +2,7 @@ package io.lockkeeper.bench.zookeeper;
 
 import io.lockkeeper.bench.load.LoadProgram;
 import io.lockkeeper.bench.load.LoadedSystem;
+import java.util.Optional;
 
 /** A load on ZooKeeper. */
 public final class ZooKeeperLoad {
@@ -9,8 +10,8 @@ public final class ZooKeeperLoad {
   private ZooKeeperLoad() {}
 
   /**
-   * Serves orders. Arguments: {@code raw-async}, {@code raw-multi} or {@code curator}, ZooKeeper's
-   * address, and how many connections the clients share.
+   * Serves orders. Arguments: {@code raw-async}, {@code raw-multi}, {@code mirrored-multi} or
+   * {@code curator}, ZooKeeper's address, and how many connections the clients share.
    */
   public static void main(String[] arguments) throws Exception {
     String servers = arguments[1];
@@ -18,7 +19,12 @@ public final class ZooKeeperLoad {
     LoadedSystem system =
         switch (arguments[0]) {
           case "raw-async" -> new SingleWrites(Connections.open(servers, connections));
-          case "raw-multi" -> new Transactions(Connections.open(servers, connections));
+          case "raw-multi" ->
+              new Transactions(Connections.open(servers, connections), Optional.empty());
+          case "mirrored-multi" -> {
+            Connections opened = Connections.open(servers, connections);
+            yield new Transactions(opened, Optional.of(SeenWrites.watch(opened)));
+          }
           case "curator" -> CuratorLocks.connect(servers, connections);
           default -> throw new IllegalArgumentException("no load: " + arguments[0]);
         };
