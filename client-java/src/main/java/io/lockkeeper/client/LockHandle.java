@@ -28,8 +28,9 @@ public interface LockHandle extends AutoCloseable {
   String name();
 
   /**
-   * Returns the fencing token: above zero, and higher than that of any holder before. It orders; it
-   * does not authenticate. Of several locks, the first one's.
+   * Returns the fencing token: above zero, and higher than that of any holder before, but for those
+   * of this client who used what it {@linkplain LockRequest#keepUnused keeps}. It orders; it does
+   * not authenticate. Of several locks, the first one's.
    */
   long fencingToken();
 

@@ -50,8 +50,8 @@ public interface LockListener {
 
   /**
    * Somebody waits for a lock that is held, in whatever client, also one of Curator's. Only if the
-   * request asked for it ({@link LockRequest#notifyContention}), and once for a hold: who can make
-   * way does, and who cannot need not.
+   * request asked for it ({@link LockRequest#notifyContention}), or may be kept ({@link
+   * LockRequest#keepUnused}), and once for a hold: who can make way does, and who cannot need not.
    *
    * @param waiters how many waited when the server said so; zero: nobody does, but operators have
    *     frozen the lock, for it to become free

@@ -199,6 +199,8 @@ public final class LockRequest {
    * tasks may look like a cycle where there is none.
    */
   public LockRequest checkForDeadlock() {
+    Limits.require(
+        content.keepUnused.isEmpty(), "checkForDeadlock", "without keepUnused", "with it");
     return with(changed -> changed.deadlockCheck = Optional.of(true));
   }
 
@@ -226,18 +228,22 @@ public final class LockRequest {
    *       same kind of request, and by no other (a writer may not read); such a request is refused
    *       ({@link NotAcquiredReason#WOULD_DEADLOCK}), since it would wait for itself. Other cycles
    *       of waits are not found.
-   *   <li>Others see the holder and the metadata of the request that was sent to a server.
+   *   <li>Others see the holder and the metadata of the request that was sent to a server, or what
+   *       {@link LockHandle#updateMetadata} has said last.
+   *   <li>For other requests of this client the lock is taken, too, while it is kept.
    *   <li>A client keeps 1,000 locks unused; beyond that, they are released as ever.
    *   <li>What is lost while it is unused, nobody is told of.
    * </ul>
    *
    * @param time 100 ms to 1 hour
-   * @throws IllegalArgumentException if it is out of range, or with {@link #maxHold}: whose time
-   *     would it be?
+   * @throws IllegalArgumentException if it is out of range, with {@link #maxHold} (whose time would
+   *     it be?) or with {@link #checkForDeadlock}
    */
   public LockRequest keepUnused(Duration time) {
     Optional<Duration> checked = Optional.of(Limits.keepUnused(time));
     Limits.require(content.maxHold.isEmpty(), "keepUnused", "without maxHold", "with it");
+    boolean searched = content.deadlockCheck.orElse(false);
+    Limits.require(!searched, "keepUnused", "without checkForDeadlock", "with it");
     return with(changed -> changed.keepUnused = checked);
   }
 

@@ -5,104 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.util.Durations;
 import io.grpc.Status;
-import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.DeadlockCheck;
-import io.lockkeeper.v1.Jeopardy;
-import io.lockkeeper.v1.ReleaseOutcome;
-import io.lockkeeper.v1.ReleaseRequested;
-import io.lockkeeper.v1.SessionRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a client sends of locks that it keeps, and what it does not. */
-@Timeout(60)
-class KeptLocksTest {
-
-  private static final String LOCK = "orders/42";
-  private static final Duration KEEP = Duration.ofSeconds(10);
-
-  private final ScriptedClient scripted = new ScriptedClient();
-  private final ScriptedServer server = scripted.server;
-  private final LockkeeperClient client = scripted.client;
-  private final Recording heard = new Recording();
-
-  @BeforeEach
-  void start() {
-    server.script(ScriptedServer::keepAlive);
-  }
-
-  @AfterEach
-  void stop() {
-    scripted.close();
-  }
-
-  private static LockRequest kept() {
-    return LockRequest.of(LOCK).keepUnused(KEEP);
-  }
-
-  private CompletableFuture<LockHandle> ask(LockRequest request) {
-    CompletableFuture<LockHandle> asked = client.acquire(request);
-    scripted.clock.settle();
-    return asked;
-  }
-
-  private void request(LockRequest request) {
-    CompletableFuture<LockHandle> unused = ask(request);
-  }
-
-  private static void give(LockHandle handle) {
-    CompletableFuture<Void> unused = handle.releaseAsync();
-  }
-
-  private List<AcquireRequest> asked() {
-    return server.wishes().stream()
-        .filter(SessionRequest::hasAcquire)
-        .map(SessionRequest::getAcquire)
-        .toList();
-  }
-
-  private List<String> released() {
-    scripted.clock.settle();
-    return server.wishes().stream()
-        .filter(SessionRequest::hasRelease)
-        .map(wish -> wish.getRelease().getRequestId())
-        .toList();
-  }
-
-  private String lastId() {
-    return asked().get(asked().size() - 1).getRequestId();
-  }
-
-  /** Has it asked for at the server, and granted. */
-  private LockHandle fetch(LockRequest request, long token, int waiters) {
-    CompletableFuture<LockHandle> asked = ask(request);
-    server.send(ScriptedServer.granted(lastId(), 1, request.name(), token, waiters));
-    return asked.join();
-  }
-
-  private LockHandle fetch(LockRequest request) {
-    return fetch(request, 5, 0);
-  }
-
-  private LockHandle now(CompletableFuture<LockHandle> future) {
-    scripted.clock.settle();
-    assertThat(future).isCompleted();
-    return future.join();
-  }
-
-  private static NotAcquiredReason reason(CompletableFuture<LockHandle> future) {
-    assertThat(future).isCompletedExceptionally();
-    Throwable why = future.handle((handle, failure) -> failure).join();
-    return ((NotAcquiredException) why).reason();
-  }
+class KeptLocksTest extends KeptLocksScript {
 
   @Test
   void requestAsksToBeToldAndNamesNoOwner() {
@@ -146,43 +58,6 @@ class KeptLocksTest {
   }
 
   @Test
-  void whatOthersWantIsReleasedAtOnceIfNobodyUsesIt() {
-    // Given
-    fetch(kept()).close();
-    // When
-    server.send(ScriptedServer.contended(lastId(), 2, LOCK, 1));
-    // Then
-    assertThat(released()).containsExactly(lastId());
-    assertThat(ask(kept())).isNotDone();
-    assertThat(asked()).hasSize(2);
-  }
-
-  @Test
-  void whatOthersWantIsReleasedWhenItsUserReleasesIt() {
-    // Given
-    LockHandle used = fetch(kept().listener(heard));
-    server.send(ScriptedServer.contended(lastId(), 2, LOCK, 3));
-    server.send(ScriptedServer.contended(lastId(), 3, LOCK, 4));
-    assertThat(released()).isEmpty();
-    assertThat(used.isValid()).isTrue();
-    // When
-    CompletableFuture<ReleaseResult> result = used.releaseForResult();
-    // Then: and it is done when the server says so
-    assertThat(released()).hasSize(1);
-    assertThat(result).isNotDone();
-    server.send(ScriptedServer.released(lastId(), ReleaseOutcome.RELEASE_OUTCOME_RELEASED));
-    assertThat(result).isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
-    assertThat(heard.events()).containsExactly("granted", "contended 3");
-  }
-
-  @Test
-  void grantThatTellsOfWaitersIsNotKept() {
-    give(fetch(kept().listener(heard), 5, 2));
-    assertThat(released()).hasSize(1);
-    assertThat(heard.events()).containsExactly("granted", "contended 2");
-  }
-
-  @Test
   void othersOfTheClientWaitInTheirOrderWithoutAMessage() {
     // Given
     LockHandle first = fetch(kept());
@@ -202,79 +77,66 @@ class KeptLocksTest {
   }
 
   @Test
-  void thoseWhoWaitedBeforeItWasWantedGoFirstAndNobodyElse() {
+  void requestsThatComeTogetherAreOneAtTheServer() {
     // Given
-    LockHandle first = fetch(kept());
-    final String held = lastId();
-    CompletableFuture<LockHandle> before = ask(kept());
-    server.send(ScriptedServer.contended(held, 2, LOCK, 1));
-    // When
-    CompletableFuture<LockHandle> after = ask(kept());
-    // Then
-    assertThat(asked()).hasSize(2);
-    first.close();
-    assertThat(now(before).isValid()).isTrue();
-    assertThat(released()).isEmpty();
-    give(before.join());
-    assertThat(released()).containsExactly(held);
-    assertThat(after).isNotDone();
-  }
-
-  @Test
-  void thoseWhoWaitedAskTheServerWhenTheirSecondIsOver() {
-    // Given
-    LockHandle first = fetch(kept());
-    CompletableFuture<LockHandle> before = ask(kept());
-    server.send(ScriptedServer.contended(lastId(), 2, LOCK, 1));
-    // When
-    scripted.clock.advance(Duration.ofSeconds(1).minusNanos(1));
+    CompletableFuture<LockHandle> first = ask(kept());
+    CompletableFuture<LockHandle> second = ask(kept());
+    CompletableFuture<LockHandle> third = ask(kept());
     assertThat(asked()).hasSize(1);
-    scripted.clock.advance(Duration.ofNanos(1));
-    // Then
-    assertThat(asked()).hasSize(2);
-    give(first);
-    assertThat(released()).hasSize(1);
-    assertThat(before).isNotDone();
-  }
-
-  @Test
-  void nobodyIsHandedItWhenTheSecondIsOver() {
-    LockHandle first = fetch(kept());
-    server.send(ScriptedServer.contended(lastId(), 2, LOCK, 1));
-    scripted.clock.advance(Duration.ofSeconds(2));
-    give(first);
-    assertThat(released()).hasSize(1);
-  }
-
-  @Test
-  void whatNobodyUsesIsReleasedWhenItsTimeIsOver() {
-    // Given: used again in between
-    fetch(kept()).close();
-    scripted.clock.advance(Duration.ofSeconds(6));
-    now(ask(kept())).close();
+    assertThat(reason(ask(kept().waitAtMost(Duration.ZERO))))
+        .isEqualTo(NotAcquiredReason.TIMED_OUT);
     // When
-    scripted.clock.advance(KEEP.minusNanos(1));
-    assertThat(released()).isEmpty();
-    scripted.clock.advance(Duration.ofNanos(1));
+    server.send(ScriptedServer.granted(lastId(), 1, LOCK, 5));
+    // Then
+    first.join().close();
+    now(second).close();
+    now(third).close();
+    assertThat(server.wishes()).hasSize(1);
+  }
+
+  @Test
+  void nextOneAsksWhenTheOneThatAskedIsRefusedOrGivesUp() {
+    // Given
+    CompletableFuture<LockHandle> first = ask(kept());
+    CompletableFuture<LockHandle> second = ask(kept());
+    CompletableFuture<LockHandle> third = ask(kept());
+    // When
+    server.send(ScriptedServer.refused(lastId(), Status.Code.INVALID_ARGUMENT));
+    // Then
+    assertThat(first).isCompletedExceptionally();
+    assertThat(asked()).hasSize(2);
+    assertThat(second).isNotDone();
+    // When
+    second.cancel(true);
     // Then
     assertThat(released()).hasSize(1);
+    assertThat(asked()).hasSize(3);
+    server.send(ScriptedServer.granted(lastId(), 1, LOCK, 5));
+    assertThat(now(third).isValid()).isTrue();
   }
 
   @Test
-  void shorterTimeOfALaterUserCounts() {
-    fetch(kept()).close();
-    now(ask(LockRequest.of(LOCK).keepUnused(Duration.ofSeconds(1)))).close();
-    scripted.clock.advance(Duration.ofSeconds(1));
-    assertThat(released()).hasSize(1);
+  void requestsOfOneOwnerThatComeTogetherAreLevels() {
+    LockRequest owned = kept().owner("task");
+    CompletableFuture<LockHandle> outer = ask(owned);
+    CompletableFuture<LockHandle> other = ask(kept());
+    CompletableFuture<LockHandle> inner = ask(owned);
+    server.send(ScriptedServer.granted(lastId(), 1, LOCK, 5));
+    assertThat(now(outer).isValid()).isTrue();
+    assertThat(now(inner).isValid()).isTrue();
+    assertThat(other).isNotDone();
   }
 
   @Test
-  void whatIsUsedIsNotReleasedByAnyTime() {
-    fetch(kept()).close();
-    LockHandle used = now(ask(kept()));
-    scripted.clock.advance(KEEP.multipliedBy(3));
-    assertThat(released()).isEmpty();
-    assertThat(used.isValid()).isTrue();
+  void permitsOfOneOwnerAreTakenEachByItself() {
+    LockRequest permit =
+        LockRequest.of(LockSpec.permits(LOCK, 1, 5)).owner("task").keepUnused(KEEP);
+    LockHandle one = fetch(permit);
+    CompletableFuture<LockHandle> other = ask(permit);
+    assertThat(other).isNotDone();
+    assertThat(asked()).hasSize(2);
+    one.close();
+    assertThat(now(ask(permit)).fencingToken()).isEqualTo(5);
   }
 
   @Test
@@ -401,107 +263,6 @@ class KeptLocksTest {
   }
 
   @Test
-  void lossOfWhatNobodyUsesIsToldNobody() {
-    // Given
-    fetch(kept().listener(heard)).close();
-    // When
-    server.send(ScriptedServer.lost(lastId(), 2));
-    // Then
-    assertThat(heard.events()).containsExactly("granted");
-    assertThat(ask(kept())).isNotDone();
-    assertThat(asked()).hasSize(2);
-    assertThat(released()).isEmpty();
-  }
-
-  @Test
-  void lossIsToldItsUserAndThoseWhoWaitAskTheServer() {
-    // Given
-    LockHandle first = fetch(kept());
-    first.close();
-    LockHandle used = now(ask(kept().listener(heard)));
-    request(kept());
-    // When
-    server.send(ScriptedServer.lost(lastId(), 2));
-    // Then
-    assertThat(heard.events()).containsExactly("granted", "lost FORCED");
-    assertThat(used.isValid()).isFalse();
-    assertThat(used.lost().toCompletableFuture()).isCompletedWithValue(LossReason.FORCED);
-    assertThatThrownBy(used::close).isInstanceOf(LockLostException.class);
-    assertThat(used.releaseForResult())
-        .isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.LOST, 0));
-    assertThat(first.lost().toCompletableFuture()).isNotDone();
-    assertThat(asked()).hasSize(2);
-  }
-
-  @Test
-  void nothingIsUsedPastTheClientsOwnDeadline() {
-    // Given
-    fetch(kept()).close();
-    server.script((request, client) -> {});
-    // When: no timer of the client has run yet
-    scripted.clock.advance(Duration.ofSeconds(ScriptedServer.TTL_SECONDS + 5));
-    // Then
-    assertThat(ask(kept())).isNotDone();
-  }
-
-  @Test
-  void jeopardyEndsTheKeeping() {
-    // Given
-    fetch(kept()).close();
-    Jeopardy.Builder jeopardy = Jeopardy.newBuilder();
-    jeopardy.getValidForBuilder().setSeconds(5);
-    // When
-    server.send(
-        ScriptedServer.event(AcquireResponse.newBuilder().setJeopardy(jeopardy), lastId(), 2));
-    // Then
-    assertThat(released()).hasSize(1);
-  }
-
-  @Test
-  void warningBeforeTheDeadlineEndsTheKeeping() {
-    // Given
-    fetch(LockRequest.of(LOCK).keepUnused(Duration.ofHours(1))).close();
-    server.script((request, client) -> {});
-    // When
-    scripted.clock.advance(Duration.ofSeconds(ScriptedServer.TTL_SECONDS - 1));
-    // Then
-    assertThat(ask(kept())).isNotDone();
-  }
-
-  @Test
-  void wishThatItBeReleasedIsFollowedAtOnceIfNobodyUsesIt() {
-    fetch(kept()).close();
-    server.send(
-        ScriptedServer.event(
-            AcquireResponse.newBuilder()
-                .setReleaseRequested(ReleaseRequested.newBuilder().setName(LOCK)),
-            lastId(),
-            2));
-    assertThat(released()).hasSize(1);
-  }
-
-  @Test
-  void whatIsKeptIsRepeatedToTheNextServer() {
-    // Given
-    fetch(kept()).close();
-    String id = lastId();
-    // When
-    server.end(Status.UNAVAILABLE);
-    scripted.clock.advance(Duration.ofSeconds(1));
-    // Then
-    assertThat(asked())
-        .singleElement()
-        .satisfies(again -> assertThat(again.getRequestId()).isEqualTo(id))
-        .satisfies(again -> assertThat(again.getHeldTokensList()).containsExactly(5L))
-        .satisfies(again -> assertThat(again.getNotifyContention()).isTrue());
-    // When
-    server.send(ScriptedServer.granted(id, 1, LOCK, 5));
-    server.send(ScriptedServer.contended(id, 2, LOCK, 1));
-    // Then
-    assertThat(released()).containsExactly(id);
-  }
-
-  @Test
   void onlyAThousandAreKeptUnused() {
     List<LockHandle> handles = new ArrayList<>();
     for (int i = 0; i <= 1_000; i++) {
@@ -509,32 +270,6 @@ class KeptLocksTest {
     }
     handles.forEach(handle -> assertThat(handle.releaseAsync()).isNotNull());
     assertThat(released()).containsExactly(lastId());
-  }
-
-  @Test
-  void closeEndsWhatIsUsedAndWhatWaits() {
-    // Given
-    fetch(kept().listener(heard));
-    CompletableFuture<LockHandle> waiting = ask(kept());
-    // When
-    client.close();
-    // Then
-    assertThat(heard.events()).containsExactly("granted", "lost LEASE_CLOSED");
-    assertThat(waiting)
-        .failsWithin(1, TimeUnit.MINUTES)
-        .withThrowableThat()
-        .havingCause()
-        .isInstanceOf(LockkeeperException.class);
-    assertThatThrownBy(() -> client.acquire(kept())).isInstanceOf(IllegalStateException.class);
-  }
-
-  @Test
-  void nothingIsRememberedOfWhatIsNotKeptAnyMore() {
-    fetch(kept()).close();
-    scripted.clock.advance(KEEP);
-    server.send(ScriptedServer.released(lastId(), ReleaseOutcome.RELEASE_OUTCOME_RELEASED));
-    LockHandle again = fetch(kept(), 9, 0);
-    assertThat(again.fencingToken()).isEqualTo(9);
   }
 
   @Test
@@ -546,17 +281,48 @@ class KeptLocksTest {
         .hasMessage("keepUnused must be without maxHold, not with it");
     assertThatThrownBy(() -> kept().maxHold(KEEP))
         .hasMessage("maxHold must be without keepUnused, not with it");
+    assertThatThrownBy(() -> LockRequest.of(LOCK).checkForDeadlock().keepUnused(KEEP))
+        .hasMessage("keepUnused must be without checkForDeadlock, not with it");
+    assertThatThrownBy(() -> kept().checkForDeadlock())
+        .hasMessage("checkForDeadlock must be without keepUnused, not with it");
   }
 
   @Test
-  void holderMayBeToldWithoutKeepingAnything() {
+  void laterUsersHearThatTheOneBeforeHasReleased() {
     // Given
-    LockHandle held = fetch(LockRequest.of(LOCK).notifyContention().listener(heard));
+    CompletableFuture<LockHandle> asked = ask(kept().owner("task"));
+    AcquireResponse.Builder event = AcquireResponse.newBuilder();
+    event
+        .getGrantedBuilder()
+        .addGrantsBuilder()
+        .setName(LOCK)
+        .setFencingToken(5)
+        .setHoldCount(1)
+        .setPreviousEnd(io.lockkeeper.v1.PreviousEnd.PREVIOUS_END_LOST);
+    server.send(ScriptedServer.event(event, lastId(), 1));
+    assertThat(asked.join().previousEnd()).isEqualTo(PreviousEnd.LOST);
     // When
-    server.send(ScriptedServer.contended(lastId(), 2, LOCK, 1));
+    LockHandle level = now(ask(kept().owner("task")));
     // Then
-    assertThat(heard.events()).containsExactly("granted", "contended 1");
-    assertThat(held.isValid()).isTrue();
-    assertThat(released()).isEmpty();
+    assertThat(level.previousEnd()).isEqualTo(PreviousEnd.RELEASED);
+    assertThat(level.holdCount()).isEqualTo(2);
+    level.close();
+    asked.join().close();
+    assertThat(now(ask(kept())).previousEnd()).isEqualTo(PreviousEnd.RELEASED);
+  }
+
+  @Test
+  void ownerOfPermitsAndAnExclusiveLockIsRefusedASecondTime() {
+    LockRequest mixed =
+        LockRequest.of(LockSpec.exclusive("a"), LockSpec.permits("p", 1, 5))
+            .owner("task")
+            .keepUnused(KEEP);
+    CompletableFuture<LockHandle> asked = ask(mixed);
+    AcquireResponse.Builder event = AcquireResponse.newBuilder();
+    event.getGrantedBuilder().addGrantsBuilder().setName("a").setFencingToken(5);
+    event.getGrantedBuilder().addGrantsBuilder().setName("p").setFencingToken(6);
+    server.send(ScriptedServer.event(event, lastId(), 1));
+    assertThat(asked).isCompleted();
+    assertThat(reason(ask(mixed))).isEqualTo(NotAcquiredReason.WOULD_DEADLOCK);
   }
 }

@@ -191,6 +191,11 @@ public final class Acquisition implements Pending {
     return released;
   }
 
+  /** Returns whether nothing more will come of it. */
+  public boolean isOver() {
+    return state == State.ENDED;
+  }
+
   /** Returns what is held, if anything is. */
   public HoldState hold() {
     return hold;
@@ -327,6 +332,7 @@ public final class Acquisition implements Pending {
         if (hold.isOf(granted)) {
           onConfirmed();
           hold.onSafe(); // Of a server that vouches for it anew.
+          hold.onWaiters(granted);
         } else {
           loseAndRelease(LossReason.REMOVED); // Others may have held it in between.
         }

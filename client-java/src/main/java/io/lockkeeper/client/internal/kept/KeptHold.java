@@ -11,7 +11,9 @@ import io.lockkeeper.client.internal.acquisition.PromptHandle;
 import io.lockkeeper.client.internal.loop.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
@@ -22,13 +24,23 @@ import java.util.function.BiConsumer;
 final class KeptHold implements Keeper, LockListener {
 
   private final KeptLocks locks;
-  private final Turn asker;
   final Terms terms;
 
   /** Who uses it: nobody, one, or several of one owner. */
   final List<Turn> users = new ArrayList<>(1);
 
   private Optional<PromptHandle> handle = Optional.empty();
+
+  /** Who has asked for it, until it is granted. */
+  private volatile Optional<Turn> asker;
+
+  private Optional<Acquisition> acquisition = Optional.empty();
+
+  /** What whoever uses it next must know: the last of each kind. */
+  final Map<Kind, BiConsumer<LockListener, LockHandle>> told = new EnumMap<>(Kind.class);
+
+  /** Whether anybody has used it. */
+  boolean used;
 
   /** Whether it is kept, and nobody uses it. */
   boolean idle;
@@ -52,15 +64,28 @@ final class KeptHold implements Keeper, LockListener {
 
   long timerNanos;
 
+  /** What one who is handed a lock hears of it, since the others have heard it before. */
+  enum Kind {
+    CONTENDED,
+    RELEASE_REQUESTED,
+    JEOPARDY
+  }
+
   KeptHold(KeptLocks locks, Turn asker) {
     this.locks = locks;
-    this.asker = asker;
+    this.asker = Optional.of(asker);
     this.terms = asker.terms();
+  }
+
+  /** This is how it is asked for. */
+  void asks(Acquisition request) {
+    acquisition = Optional.of(request);
   }
 
   /** The server has granted it. */
   void begin(PromptHandle granted) {
     handle = Optional.of(granted);
+    asker = Optional.empty();
   }
 
   PromptHandle handle() {
@@ -69,11 +94,15 @@ final class KeptHold implements Keeper, LockListener {
 
   /** Returns by what it was asked for. */
   Acquisition acquisition() {
-    return asker.acquisition.orElseThrow();
+    return acquisition.orElseThrow();
   }
 
-  boolean isUsedBy(String owner) {
-    return !owner.isEmpty() && !users.isEmpty() && users.get(0).owner().equals(owner);
+  /** Returns whether {@code owner} uses it and may once more: of permits, each takes its own. */
+  boolean isSharedBy(String owner) {
+    return terms.isReentrant()
+        && !owner.isEmpty()
+        && !users.isEmpty()
+        && users.get(0).owner().equals(owner);
   }
 
   @Override
@@ -87,33 +116,36 @@ final class KeptHold implements Keeper, LockListener {
   }
 
   private void tell(BiConsumer<LockListener, LockHandle> call) {
-    for (Turn user : locks.usersOf(this)) {
-      call.accept(user.request().listener(), user.handle());
-    }
+    locks.usersOf(this).forEach(user -> user.tell(call));
+  }
+
+  private void tell(Kind kind, BiConsumer<LockListener, LockHandle> call) {
+    locks.remember(this, kind, call).forEach(user -> user.tell(call));
   }
 
   @Override
   public void onPlaces(List<QueuePlace> places) {
-    asker.request().listener().onPlaces(places);
+    asker.ifPresent(turn -> turn.request().listener().onPlaces(places));
   }
 
   @Override
   public void onReleaseRequested(LockHandle mine, ReleaseRequest request) {
-    tell((listener, its) -> listener.onReleaseRequested(its, request));
+    tell(Kind.RELEASE_REQUESTED, (listener, its) -> listener.onReleaseRequested(its, request));
   }
 
   @Override
   public void onContended(LockHandle mine, int waiters) {
-    tell((listener, its) -> listener.onContended(its, waiters));
+    tell(Kind.CONTENDED, (listener, its) -> listener.onContended(its, waiters));
   }
 
   @Override
   public void onJeopardy(LockHandle mine, Duration validFor) {
-    tell((listener, its) -> listener.onJeopardy(its, validFor));
+    tell(Kind.JEOPARDY, (listener, its) -> listener.onJeopardy(its, its.remaining()));
   }
 
   @Override
   public void onSafe(LockHandle mine, Duration validFor) {
+    locks.forget(this, Kind.JEOPARDY);
     tell((listener, its) -> listener.onSafe(its, validFor));
   }
 

@@ -1,6 +1,7 @@
 package io.lockkeeper.client.internal.kept;
 
 import io.lockkeeper.client.LockHandle;
+import io.lockkeeper.client.LockListener;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
@@ -15,9 +16,7 @@ import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.protocol.Exclusion;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.session.Session;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,22 +55,6 @@ public final class KeptLocks {
   private int waiting;
 
   private static void nothing() {}
-
-  /** What there is under the same terms. */
-  private static final class Line {
-    final List<KeptHold> holds = new ArrayList<>(1);
-    final Deque<Turn> waiting = new ArrayDeque<>(1);
-
-    /** Returns whether something is used that will be handed on. */
-    boolean isKept() {
-      for (KeptHold hold : holds) {
-        if (!hold.wanted && hold.handle().isValid()) {
-          return true;
-        }
-      }
-      return false;
-    }
-  }
 
   public KeptLocks(ClientContext context, Session session) {
     this.context = context;
@@ -106,8 +90,8 @@ public final class KeptLocks {
 
   private Optional<NotAcquiredException> refusal(LockRequest request, Optional<Terms> terms) {
     for (KeptHold hold : usedByOwner.getOrDefault(request.owner(), List.of())) {
-      boolean alike = terms.equals(Optional.of(hold.terms));
-      if (!alike && Exclusion.between(hold.terms.locks(), request.locks())) {
+      boolean level = terms.equals(Optional.of(hold.terms)) && hold.terms.isReentrant();
+      if (!level && Exclusion.between(hold.terms.locks(), request.locks())) {
         return Optional.of(wouldDeadlock(request));
       }
     }
@@ -120,31 +104,57 @@ public final class KeptLocks {
         NotAcquiredReason.WOULD_DEADLOCK,
         "owner '"
             + request.owner()
-            + "' has it already, by a request with other terms, and one of the two is kept",
+            + "' has it already, one of the two is kept, and they are no levels of one hold",
         List.of());
   }
 
   private Runnable begin(Turn turn, Executor completing) {
-    Optional<? extends LockkeeperException> refusal =
-        refusal(turn.request(), Optional.of(turn.terms()));
-    if (refusal.isEmpty()) {
-      Line line = lines.get(turn.terms());
-      Optional<KeptHold> usable = line == null ? Optional.empty() : find(line, turn.owner());
-      if (usable.isPresent()) {
-        use(usable.get(), turn);
-        return () -> completing.execute(turn::complete);
-      }
-      if (line == null || !turn.terms().isExclusive() || !line.isKept()) {
-        turn.state = Turn.State.ASKING;
-        return () -> ask(turn);
-      }
-      refusal = queue(line, turn);
+    Optional<NotAcquiredException> refusal = refusal(turn.request(), Optional.of(turn.terms()));
+    if (refusal.isPresent()) {
+      return refused(turn, refusal.get(), completing);
     }
-    if (refusal.isEmpty()) {
-      return KeptLocks::nothing;
+    Line line = lines.computeIfAbsent(turn.terms(), terms -> new Line());
+    Optional<KeptHold> usable = line.usableBy(turn.owner());
+    if (usable.isPresent()) {
+      use(usable.get(), turn);
+      return () -> completing.execute(turn::complete);
     }
-    LockkeeperException why = refusal.get();
-    return refused(turn, why, completing);
+    if (!turn.terms().isExclusive()) {
+      turn.state = Turn.State.ASKING;
+      dropIfEmpty(turn.terms(), line);
+      return () -> ask(turn);
+    }
+    return queue(line, turn, completing);
+  }
+
+  /** Has it wait for others in the client; it asks the server if there are none. */
+  private Runnable queue(Line line, Turn turn, Executor completing) {
+    Optional<Long> limit = turn.request().waitLimit().map(Loop::toNanos);
+    boolean alone = !line.isKept() && line.asker.isEmpty();
+    if (alone) {
+      line.asker = Optional.of(turn);
+      turn.state = Turn.State.ASKING;
+      return () -> ask(turn);
+    }
+    if (limit.filter(nanos -> nanos == 0).isPresent()) {
+      return refused(turn, timedOut(turn), completing);
+    }
+    if (waiting >= MOST_WAITING) {
+      return refused(turn, tooMany(turn), completing);
+    }
+    turn.state = Turn.State.WAITING;
+    waiting++;
+    int ahead = line.queue(turn);
+    turn.limit = limit.map(nanos -> loop.schedule(nanos, () -> onWaitOver(turn)));
+    return () -> context.callbacks().runIfRoom(() -> turn.tellPlaces(ahead));
+  }
+
+  private static LockkeeperException tooMany(Turn turn) {
+    return new LockkeeperException(
+        LockNames.quoted(turn.names())
+            + ": "
+            + MOST_WAITING
+            + " requests wait in this client: make fewer at a time");
   }
 
   private Runnable refused(Turn turn, LockkeeperException why, Executor completing) {
@@ -155,40 +165,6 @@ public final class KeptLocks {
               turn.fail(why);
               turn.released().complete(Turn.NOTHING_LEFT);
             });
-  }
-
-  /** Returns what a request of {@code owner} may use now. */
-  private static Optional<KeptHold> find(Line line, String owner) {
-    for (KeptHold hold : line.holds) {
-      boolean usable = hold.users.isEmpty() ? !hold.wanted : hold.isUsedBy(owner);
-      if (usable && hold.handle().isValid()) {
-        return Optional.of(hold);
-      }
-    }
-    return Optional.empty();
-  }
-
-  /** Has it wait for what others in the client use; returns why not, if it may not. */
-  private Optional<LockkeeperException> queue(Line line, Turn turn) {
-    Optional<Long> limit = turn.request().waitLimit().map(Loop::toNanos);
-    if (limit.filter(nanos -> nanos == 0).isPresent()) {
-      return Optional.of(timedOut(turn));
-    }
-    if (waiting >= MOST_WAITING) {
-      return Optional.of(
-          new LockkeeperException(
-              LockNames.quoted(turn.names())
-                  + ": "
-                  + MOST_WAITING
-                  + " requests wait in this client: make fewer at a time"));
-    }
-    turn.state = Turn.State.WAITING;
-    line.waiting.add(turn);
-    waiting++;
-    turn.limit = limit.map(nanos -> loop.schedule(nanos, () -> onWaitOver(turn)));
-    int ahead = line.waiting.size();
-    context.callbacks().runIfRoom(() -> turn.tellPlaces(ahead));
-    return Optional.empty();
   }
 
   private static NotAcquiredException timedOut(Turn turn) {
@@ -204,7 +180,8 @@ public final class KeptLocks {
     }
     hold.users.add(turn);
     turn.hold = Optional.of(hold);
-    turn.handle().begin(hold.handle());
+    turn.handle().begin(hold.handle(), !hold.used, hold.users.size());
+    hold.used = true;
     turn.state = Turn.State.USING;
   }
 
@@ -225,10 +202,8 @@ public final class KeptLocks {
     KeptHold hold = new KeptHold(this, turn);
     Acquisition acquisition = session.prepareKept(turn.sent(hold), hold);
     synchronized (this) {
+      hold.asks(acquisition);
       turn.acquisition = Optional.of(acquisition);
-    }
-    if (turn.isUnwanted()) {
-      acquisition.becomeUnwanted();
     }
     CompletableFuture<LockHandle> unusedResult =
         acquisition
@@ -247,31 +222,94 @@ public final class KeptLocks {
             session.isHeldBy(turn.owner(), turn.terms().locks())
                 ? Optional.of(wouldDeadlock(turn.request()))
                 : Optional.empty());
+    if (turn.isUnwanted()) { // Since before it was known by what it asks.
+      acquisition.becomeUnwanted();
+      onLoop(acquisition::withdraw);
+    }
   }
 
-  private void askAgain(Turn turn) {
-    try {
-      ask(turn);
-    } catch (IllegalStateException closed) {
-      LOG.atDebug().log("The client is closed, which its result says");
+  /** Asks on behalf of one who waited until now; of a client that is closed, all have waited. */
+  private void askNext(Optional<Turn> first) {
+    Optional<Turn> next = first;
+    while (next.isPresent() && !askOnLoop(next.get())) {
+      Turn turn = next.get();
+      next = isOver(turn);
+      turn.fail(new LockkeeperException(LockNames.quoted(turn.names()) + ": " + Session.CLOSED));
+      turn.released().complete(Turn.NOTHING_LEFT);
     }
+  }
+
+  private boolean askOnLoop(Turn turn) {
+    return loop.executeIfRunning(
+        () -> {
+          try {
+            ask(turn);
+          } catch (IllegalStateException closed) {
+            LOG.atDebug().log("The client is closed, as the request's result says");
+          }
+        });
   }
 
   private void onGranted(Turn turn, KeptHold hold, PromptHandle handle) {
+    List<Turn> levels = new ArrayList<>(0);
     synchronized (this) {
       hold.begin(handle);
-      lines.computeIfAbsent(hold.terms, terms -> new Line()).holds.add(hold);
+      Line line = lines.computeIfAbsent(hold.terms, terms -> new Line());
+      line.granted(hold);
       use(hold, turn);
+      levels.addAll(useAsLevels(hold, turn.owner(), line));
     }
     turn.complete();
+    levels.forEach(Turn::complete);
+  }
+
+  /** Those who wait for what they use themselves, by requests made at the same time. */
+  private List<Turn> useAsLevels(KeptHold hold, String owner, Line line) {
+    List<Turn> levels = new ArrayList<>(0);
+    Optional<Turn> next = line.waitingOf(owner);
+    while (next.isPresent() && hold.isSharedBy(owner)) {
+      leaveQueue(next.get());
+      use(hold, next.get());
+      levels.add(next.get());
+      next = line.waitingOf(owner);
+    }
+    return levels;
   }
 
   private void onNotGranted(Turn turn, Acquisition acquisition, Throwable why) {
-    synchronized (this) {
-      turn.state = Turn.State.RELEASED;
-    }
+    Optional<Turn> next = isOver(turn);
     turn.fail(why);
     relay(acquisition, turn);
+    askNext(next);
+  }
+
+  /** It asks no more, without having been granted anything; returns who asks next. */
+  private synchronized Optional<Turn> isOver(Turn turn) {
+    turn.state = Turn.State.RELEASED;
+    Line line = lines.get(turn.terms());
+    if (line == null || !line.asker.equals(Optional.of(turn))) {
+      return Optional.empty();
+    }
+    line.asker = Optional.empty();
+    return nextAsker(turn.terms(), line);
+  }
+
+  /** Returns who asks the server now; one who does waits in the client no more. */
+  private Optional<Turn> nextAsker(Terms terms, Line line) {
+    Optional<Turn> next = line.nextAsker();
+    if (next.isPresent()) {
+      waiting--;
+      next.get().limit.ifPresent(Loop.Timer::cancel);
+      next.get().state = Turn.State.ASKING;
+    }
+    dropIfEmpty(terms, line);
+    return next;
+  }
+
+  private void dropIfEmpty(Terms terms, Line line) {
+    if (line.isEmpty()) {
+      lines.remove(terms);
+    }
   }
 
   private static void relay(Acquisition acquisition, Turn turn) {
@@ -311,7 +349,7 @@ public final class KeptLocks {
 
   private void leaveQueue(Turn turn) {
     Line line = lines.get(turn.terms());
-    if (line != null && line.waiting.remove(turn)) {
+    if (line != null && line.remove(turn)) {
       waiting--;
     }
     turn.limit.ifPresent(Loop.Timer::cancel);
@@ -338,16 +376,43 @@ public final class KeptLocks {
       turn.state = Turn.State.RELEASED;
       next = pass(turn.hold.orElseThrow(), turn);
     }
-    turn.end(Optional.empty());
+    if (isToTellEnd(turn)) {
+      turn.tellEnd(Optional.empty());
+    }
     next.run();
+  }
+
+  /**
+   * Its grant is told now.
+   *
+   * @return what else it is to hear; if it has ended meanwhile, that
+   */
+  List<BiConsumer<LockListener, LockHandle>> granted(Turn turn) {
+    Optional<LossReason> lost;
+    synchronized (this) {
+      turn.grantTold = true;
+      if (!turn.ended) {
+        return List.copyOf(turn.hold.orElseThrow().told.values());
+      }
+      lost = turn.handle().lostReason();
+    }
+    turn.tellEnd(lost);
+    return List.of();
+  }
+
+  /** It has ended; returns whether that is to be told now, which it is once. */
+  private synchronized boolean isToTellEnd(Turn turn) {
+    boolean first = !turn.ended;
+    turn.ended = true;
+    return first && turn.grantTold;
   }
 
   /** Hands on what a user gives back, keeps it, or lets go of it; returns what is left to do. */
   private Runnable pass(KeptHold hold, Turn turn) {
     unuse(hold, turn);
-    int levels = hold.users.size();
-    if (levels > 0) {
-      return () -> turn.released().complete(Turn.oneOf(levels));
+    int left = hold.users.size();
+    if (left > 0) {
+      return () -> turn.released().complete(Turn.oneOf(left));
     }
     long now = loop.nanos();
     Line line = lines.get(hold.terms);
@@ -357,9 +422,11 @@ public final class KeptLocks {
       Turn next = line.waiting.element();
       leaveQueue(next);
       use(hold, next);
+      List<Turn> levels = useAsLevels(hold, next.owner(), line);
       return () -> {
         turn.released().complete(Turn.GIVEN_BACK);
         onLoop(next::complete);
+        levels.forEach(level -> onLoop(level::complete));
       };
     }
     if (hold.wanted || unused >= MOST_UNUSED) {
@@ -375,41 +442,27 @@ public final class KeptLocks {
 
   /** Releases what nobody uses. */
   private Runnable letGo(KeptHold hold, Runnable whenReleasing) {
-    List<Turn> left = remove(hold);
+    Optional<Turn> next = remove(hold);
     return () -> {
       whenReleasing.run();
       onLoop(hold.acquisition()::withdraw);
-      left.forEach(this::askAgain);
+      askNext(next);
     };
   }
 
-  /** Forgets a hold; returns those who waited for it, who ask the server now. */
-  private List<Turn> remove(KeptHold hold) {
+  /** Forgets a hold; returns who asks the server next, of those who waited for it. */
+  private Optional<Turn> remove(KeptHold hold) {
     hold.gone = true;
     unused -= hold.idle ? 1 : 0;
     hold.idle = false;
     hold.timer.ifPresent(Loop.Timer::cancel);
     Line line = lines.get(hold.terms);
     if (line == null) {
-      return List.of();
+      return Optional.empty();
     }
     line.holds.remove(hold);
-    if (line.holds.isEmpty()) {
-      lines.remove(hold.terms);
-      return toAsk(line);
-    }
-    return List.of();
-  }
-
-  private List<Turn> toAsk(Line line) {
-    List<Turn> left = List.copyOf(line.waiting);
-    line.waiting.clear();
-    waiting -= left.size();
-    for (Turn turn : left) {
-      turn.limit.ifPresent(Loop.Timer::cancel);
-      turn.state = Turn.State.ASKING;
-    }
-    return left;
+    line.sendBehind();
+    return nextAsker(hold.terms, line);
   }
 
   /** Others want it, or it may be lost soon. */
@@ -432,19 +485,20 @@ public final class KeptLocks {
 
   /** Those who still wait in the client have had their time. */
   private void onHandOnOver(KeptHold hold) {
-    List<Turn> left = List.of();
+    Optional<Turn> next = Optional.empty();
     synchronized (this) {
       Line line = lines.get(hold.terms);
       if (!hold.gone && line != null) {
-        left = toAsk(line);
+        line.sendBehind();
+        next = nextAsker(hold.terms, line);
       }
     }
-    left.forEach(this::askAgain);
+    askNext(next);
   }
 
   void onLost(KeptHold hold, LossReason reason) {
     List<Turn> losers;
-    List<Turn> left;
+    Optional<Turn> next;
     synchronized (this) {
       if (hold.gone) {
         return; // It was on its way back.
@@ -454,19 +508,33 @@ public final class KeptLocks {
         unuse(hold, turn);
         turn.handle().becomeLost(reason);
       }
-      left = remove(hold);
+      next = remove(hold);
     }
     for (Turn turn : losers) {
       turn.released().complete(Turn.LOST);
       turn.handle().completeLostAtOnce();
-      turn.end(Optional.of(reason));
+      if (isToTellEnd(turn)) {
+        turn.tellEnd(Optional.of(reason));
+      }
     }
-    left.forEach(this::askAgain);
+    askNext(next);
   }
 
-  /** Who uses it; of one that is lost, nobody. */
+  /** Who uses it and knows; of one that is lost, nobody. */
   synchronized List<Turn> usersOf(KeptHold hold) {
-    return List.copyOf(hold.users);
+    return hold.users.stream().filter(turn -> turn.grantTold).toList();
+  }
+
+  /** Whoever uses it later is to hear this, too; returns who uses it now. */
+  synchronized List<Turn> remember(
+      KeptHold hold, KeptHold.Kind kind, BiConsumer<LockListener, LockHandle> call) {
+    hold.told.put(kind, call);
+    return usersOf(hold);
+  }
+
+  /** That is over. */
+  synchronized void forget(KeptHold hold, KeptHold.Kind kind) {
+    hold.told.remove(kind);
   }
 
   /** Looks again when it may have been unused for too long; one timer does, however often used. */

@@ -1,5 +1,6 @@
 package io.lockkeeper.client.internal.kept;
 
+import io.lockkeeper.client.LockMode;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.internal.protocol.Exclusion;
@@ -16,6 +17,12 @@ record Terms(List<LockSpec> locks, Duration lockDelay) {
 
   static Terms of(LockRequest request) {
     return new Terms(request.locks(), request.lockDelay());
+  }
+
+  /** Returns whether an owner that has it is granted it once more. */
+  boolean isReentrant() {
+    return locks.stream()
+        .noneMatch(lock -> lock.mode() == LockMode.PERMITS || lock.mode() == LockMode.CUSTOM);
   }
 
   /** Returns whether only one can have it at a time. */

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 
 /**
  * One request for locks that may be kept, and its turn to use them. Where it stands is guarded by
@@ -67,9 +68,10 @@ final class Turn implements Pending {
   /** Ends its wait in the client. */
   Optional<Loop.Timer> limit = Optional.empty();
 
-  // What was told, guarded by itself: a loss may be noticed before the grant was told.
-  private boolean grantTold;
-  private boolean endTold;
+  /** Whether its grant was told, and its end noticed: a loss may come before the grant is told. */
+  boolean grantTold;
+
+  boolean ended;
 
   Turn(KeptLocks locks, ClientContext context, LockRequest request) {
     this.locks = locks;
@@ -150,6 +152,9 @@ final class Turn implements Pending {
 
   /** Tells that it waits for what others in the client use, and for how many of them. */
   void tellPlaces(int ahead) {
+    if (unwanted || state != State.WAITING) {
+      return;
+    }
     request
         .listener()
         .onPlaces(
@@ -158,19 +163,21 @@ final class Turn implements Pending {
                 .toList());
   }
 
-  /** It uses the locks: tells so. */
+  /** It uses the locks: tells so, and what else a user must know of them. */
   void complete() {
-    synchronized (this) {
-      grantTold = true;
-      telemetry.onGranted(handle);
-      if (request.listener() != LockListener.NONE) {
-        context.callbacks().run(this::tellGranted);
-      }
-      if (endTold) {
-        tellEnd(handle.lostReason());
-      }
+    telemetry.onGranted(handle);
+    if (request.listener() != LockListener.NONE) {
+      context.callbacks().run(this::tellGranted);
     }
+    locks.granted(this).forEach(this::tell);
     result.complete(handle);
+  }
+
+  /** Tells something of the locks that it uses, after its grant. */
+  void tell(BiConsumer<LockListener, LockHandle> call) {
+    if (request.listener() != LockListener.NONE) {
+      context.callbacks().runIfRoom(() -> call.accept(request.listener(), handle));
+    }
   }
 
   private void tellGranted() {
@@ -185,17 +192,8 @@ final class Turn implements Pending {
     result.completeExceptionally(why);
   }
 
-  /** It has ended: its telemetry, and of a loss its listener, are told. */
-  synchronized void end(Optional<LossReason> lost) {
-    if (!endTold) {
-      endTold = true;
-      if (grantTold) {
-        tellEnd(lost);
-      }
-    }
-  }
-
-  private void tellEnd(Optional<LossReason> lost) {
+  /** It has ended, after its grant was told: tells its telemetry, and of a loss its listener. */
+  void tellEnd(Optional<LossReason> lost) {
     telemetry.onEnded(lost);
     lost.ifPresent(
         reason ->

@@ -28,6 +28,7 @@ final class TurnHandle implements PromptHandle {
   private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
   private final CompletableFuture<Void> lostAtOnce = new CompletableFuture<>();
   private volatile Optional<PromptHandle> held = Optional.empty();
+  private volatile List<LockGrant> grants = List.of();
   private volatile LossReason lossReason = LossReason.UNKNOWN;
 
   TurnHandle(Turn turn, KeptLocks locks, ClientContext context) {
@@ -36,9 +37,22 @@ final class TurnHandle implements PromptHandle {
     this.context = context;
   }
 
-  /** What it is the handle of. */
-  void begin(PromptHandle granted) {
+  /**
+   * What it is the handle of.
+   *
+   * @param first whether nobody in this client has used it before: whoever has, has released
+   * @param level how many of its owner use it, this one included
+   */
+  void begin(PromptHandle granted, boolean first, int level) {
+    grants = first ? granted.grants() : later(granted.grants(), level);
     held = Optional.of(granted);
+  }
+
+  private static List<LockGrant> later(List<LockGrant> granted, int level) {
+    return granted.stream()
+        .map(
+            grant -> new LockGrant(grant.name(), grant.fencingToken(), PreviousEnd.RELEASED, level))
+        .toList();
   }
 
   private PromptHandle held() {
@@ -79,22 +93,22 @@ final class TurnHandle implements PromptHandle {
 
   @Override
   public String name() {
-    return held().name();
+    return grants.get(0).name();
   }
 
   @Override
   public long fencingToken() {
-    return held().fencingToken();
+    return grants.get(0).fencingToken();
   }
 
   @Override
   public PreviousEnd previousEnd() {
-    return held().previousEnd();
+    return grants.get(0).previousEnd();
   }
 
   @Override
   public List<LockGrant> grants() {
-    return held().grants();
+    return grants;
   }
 
   @Override

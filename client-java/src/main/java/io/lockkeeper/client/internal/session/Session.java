@@ -51,6 +51,9 @@ public final class Session
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
+  /** Why nothing is done for a request any more. */
+  public static final String CLOSED = "this client is closed: build another one";
+
   private final ClientContext context;
   private final Settings settings;
   private final Loop loop;
@@ -122,6 +125,9 @@ public final class Session
 
   /** Takes a request. */
   public void submit(Acquisition acquisition) {
+    if (acquisition.isOver()) {
+      return; // Withdrawn before it came here.
+    }
     if (closing) {
       acquisition.fail(closedClient(acquisition));
     } else if (acquisitions.add(acquisition)) {
@@ -153,8 +159,7 @@ public final class Session
   }
 
   private static LockkeeperException closedClient(Acquisition acquisition) {
-    return new LockkeeperException(
-        LockNames.quoted(acquisition.names()) + ": this client is closed: build another one");
+    return new LockkeeperException(LockNames.quoted(acquisition.names()) + ": " + CLOSED);
   }
 
   @Override

@@ -49,7 +49,7 @@ public record Telemetry(List<Observer> observers) {
     }
   }
 
-  /** One request. On the client's loop only. */
+  /** One request. For one thread at a time, each of which sees what the one before has written. */
   public static final class Request {
     private final List<Observer.ObservedRequest> observed;
     private boolean held;

@@ -3,7 +3,9 @@ package io.lockkeeper.conformance;
 import io.grpc.Status.Code;
 import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.DeadlockCheck;
 import io.lockkeeper.v1.LossReason;
+import io.lockkeeper.v1.NotAcquiredReason;
 import io.lockkeeper.v1.ReleaseOutcome;
 import java.util.List;
 import java.util.Map;
@@ -41,8 +43,10 @@ final class KeptScenarios {
     Held held = used(stage);
     AcquireRequest request = held.request();
     Unmet.unless(
-        request.getNotifyContention() && request.getOwner().isEmpty(),
-        "notify_contention is not set, or there is an owner: " + request);
+        request.getNotifyContention()
+            && request.getOwner().isEmpty()
+            && request.getDeadlockCheck() == DeadlockCheck.DEADLOCK_CHECK_OFF,
+        "no notify_contention, an owner, or a deadlock_check: " + request);
   }
 
   @Sentence("The next alike request is granted what is kept unused, with the tokens that it has")
@@ -66,8 +70,8 @@ final class KeptScenarios {
     stage.mustNotHaveReported("granted", "b");
   }
 
-  @Sentence("Unused, it is released at once.")
-  static void endOfZooKeeperIsTheEndOfKeeping(Stage stage) {
+  @Sentence("with `contended`, `release_requested` and `jeopardy`")
+  static void jeopardyIsTheEndOfKeeping(Stage stage) {
     Held held = unused(stage);
     held.stream().jeopardy(held.request(), 20_000);
     held.stream().awaitRelease(held.request());
@@ -108,7 +112,41 @@ final class KeptScenarios {
     stage.mustNotHaveReported("granted", "c");
   }
 
-  @Sentence("and so do those who wait still when the second is over")
+  @Sentence("One at a time is at the servers.")
+  static void onlyOneAsksAndTheNextWhenThatOneEnds(Stage stage) {
+    Held held = used(stage);
+    held.stream().contended(held.request(), 1);
+    stage.settle();
+    stage.acquireKept("b", LONG);
+    AcquireRequest first = held.stream().awaitAcquire("a");
+    stage.acquireKept("c", LONG);
+    stage.acquireKept("d", LONG);
+    stage.settle();
+    mustHaveSentNothing(held.stream());
+    held.stream().notAcquired(first, NotAcquiredReason.NOT_ACQUIRED_REASON_QUEUE_FULL);
+    stage.expect("b", "not_acquired");
+    AcquireRequest second = held.stream().awaitAcquire("a");
+    stage.release("a");
+    held.stream().awaitRelease(held.request());
+    held.stream().granted(second, 9);
+    stage.expectGranted("c", 9);
+    stage.release("c");
+    stage.expectGranted("d", 9);
+    mustHaveSentNothing(held.stream());
+  }
+
+  @Sentence("It is wanted back when a grant says that there are `waiters`")
+  static void waitersOfARepeatedGrantAreHeard(Stage stage) {
+    Held held = unused(stage);
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    AcquireRequest again = next.awaitAcquire("a");
+    next.grantedContended(again, 7, 1);
+    next.awaitRelease(again);
+  }
+
+  @Sentence("So do those who wait still when the second is over, before the others.")
   static void whoWaitsForTooLongAsks(Stage stage) {
     Held held = used(stage);
     stage.acquireKept("b", LONG);
@@ -152,7 +190,8 @@ final class KeptScenarios {
     stage.expectGranted("b", 9);
   }
 
-  @Sentence("Lost while in use, its user is told, and those who wait in the client ask the server.")
+  @Sentence(
+      "Lost while in use, its user is told, and the first of those who wait in the client asks the server.")
   static void lossWhileInUseIsToldItsUser(Stage stage) {
     Held held = unused(stage);
     stage.acquireKept("b", LONG);
@@ -171,9 +210,11 @@ final class KeptScenarios {
     Held held = stage.heldKept(Terms.SHORT, LONG);
     stage.release("a");
     stage.expect("a", "released");
+    stage.client().pause();
     stage.pauseUntil(held.open().plusMillis(Terms.SHORT.validForMillis()));
+    stage.acquireKept("b", LONG); // It reads this before any of its timers has run, perhaps.
     stage.pause(200);
-    stage.acquireKept("b", LONG);
+    stage.client().resume();
     stage.settle();
     stage.mustNotHaveReported("granted", "b");
     stage.mustNotHold("b");

@@ -27,8 +27,15 @@ public final class Contention {
   /** Returns how many wait for a lock that is held, if the acquisition wants to know; else zero. */
   int waiters(Acquisition acquisition, LockName lock) {
     return acquisition.notifiesContention() && core.mirror.isCurrent()
-        ? core.mirror.queue(lock).map(LockQueue::waiting).orElse(0)
+        ? acquisition.hold(lock).map(this::waiters).orElse(0)
         : 0;
+  }
+
+  /** What is granted by other proof than the queue may look as if it waited itself. */
+  private int waiters(Hold hold) {
+    int waiting = core.mirror.queue(hold.lock()).map(LockQueue::waiting).orElse(0);
+    boolean itself = hold.entryIn(core.mirror).filter(entry -> !entry.holds()).isPresent();
+    return Math.max(0, itself ? waiting - 1 : waiting);
   }
 
   /** Returns what to say of the first of its locks for which somebody waits or that is frozen. */
@@ -37,8 +44,8 @@ public final class Contention {
       return Optional.empty();
     }
     for (Hold hold : acquisition.holds()) {
-      int waiters = waiters(acquisition, hold.lock());
-      Optional<FreezeView> frozen = freezes.of(hold.lock());
+      int waiters = waiters(hold);
+      Optional<FreezeView> frozen = freezes.known(hold.lock());
       if (waiters > 0 || frozen.isPresent()) {
         return Optional.of(new Notice.Contended(hold.lock(), waiters, frozen));
       }

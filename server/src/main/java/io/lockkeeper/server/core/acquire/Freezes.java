@@ -55,6 +55,11 @@ public final class Freezes {
     return frozen.isEmpty() ? Optional.empty() : over(lock).map(this::view);
   }
 
+  /** The same, once it is known why. */
+  Optional<FreezeView> known(LockName lock) {
+    return over(lock).filter(freeze -> freeze.zxid() > 0).map(this::view);
+  }
+
   /**
    * Whatever is between a prefix of a name and the name, in the order of texts, begins with that
    * prefix too. So each step is at the longest prefix that is left to look for.
