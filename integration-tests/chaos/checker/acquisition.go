@@ -12,6 +12,7 @@ type acquisition struct {
 	release, lost, refused           int64
 	queued                           map[string]int64 // by lease
 	token, until                     int64
+	kept                             bool // the client may have kept the lock of an earlier one
 	reason, lossReason               string
 	killed                           int64   // when its process was killed
 	extended                         []int64 // when its deadline moved on
@@ -54,6 +55,11 @@ func (a *acquisition) loss() (when int64, why string) {
 	return 0, ""
 }
 
+// follows says whether it uses what the same client has kept of the other: with its token, and without a place in the queue.
+func (a *acquisition) follows(other *acquisition) bool {
+	return a.kept && other.kept && a.token == other.token && a.lease == other.lease && a.process == other.process
+}
+
 func (a *acquisition) excludes(b *acquisition) bool {
 	return a.mode != "read" || b.mode != "read"
 }
@@ -88,7 +94,7 @@ func assemble(events []event) *run {
 			r.done = e.Time
 		case "ask":
 			a := &acquisition{name: e.Name, process: e.filename, lock: e.Lock, mode: e.Mode, asked: e.Time,
-				queued: map[string]int64{}}
+				kept: e.Kept, queued: map[string]int64{}}
 			byName[e.Name] = a
 			r.acquisitions = append(r.acquisitions, a)
 		default:

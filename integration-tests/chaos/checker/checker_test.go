@@ -55,6 +55,34 @@ func TestHoldersOneAfterTheOtherAreFine(t *testing.T) {
 	expect(t, new(history).holds("x", "exclusive", 5, 1, 3).holds("y", "exclusive", 6, 3, 4))
 }
 
+// keeps says that its client may keep what the last acquisition asked for.
+func (h *history) keeps() *history {
+	for i := len(h.events) - 1; ; i-- {
+		if h.events[i].Kind == "ask" {
+			h.events[i].Kept = true
+			return h
+		}
+	}
+}
+
+func TestClientMayUseAgainWhatItHasKept(t *testing.T) {
+	h := new(history).holds("x", "exclusive", 5, 1, 3).keeps().holds("y", "exclusive", 5, 6, 8).keeps()
+	h.add(event{Time: 4 * second, Kind: "ask", Name: "z", Lock: "l", Mode: "exclusive"})
+	h.add(event{Time: 5 * second, Kind: "queued", Name: "z", Lease: "b"})
+	h.add(event{Time: 9 * second, Kind: "granted", Name: "z", Lease: "b", Token: 6, Until: 20 * second})
+	h.add(event{Time: 10 * second, Kind: "release", Name: "z", Until: 20 * second})
+	expect(t, h.add(event{Time: 10*second + 1, Kind: "released", Name: "z", Reason: "RELEASED"}))
+}
+
+func TestTokenThatOneKeepsIsNobodyElses(t *testing.T) {
+	expect(t, new(history).holds("x", "exclusive", 5, 1, 3).keeps().holds("y", "exclusive", 5, 3, 4), "one token granted twice")
+}
+
+func TestKeptLockThatIsUsedTwiceAtOnceIsFound(t *testing.T) {
+	h := new(history).holds("x", "exclusive", 5, 1, 3).keeps().holds("y", "exclusive", 5, 2, 4).keeps()
+	expect(t, h, "two holders at once")
+}
+
 func TestTwoHoldersAtOnceAreFound(t *testing.T) {
 	expect(t, new(history).holds("x", "exclusive", 5, 1, 3).holds("y", "exclusive", 6, 2, 4), "two holders at once")
 }

@@ -19,6 +19,7 @@ type event struct {
 	Mode     string   `json:"mode"`
 	Lease    string   `json:"lease"`
 	Token    int64    `json:"token"`
+	Kept     bool     `json:"kept"`
 	Until    int64    `json:"until"`
 	Value    int64    `json:"value"`
 	OK       bool     `json:"ok"`

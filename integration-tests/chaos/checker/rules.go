@@ -47,14 +47,15 @@ func (r *run) exclusion() []violation {
 	return found
 }
 
-// tokens: a later holder's token is higher than those of all before whom it excludes, and nobody has another's.
+// tokens: a later holder's token is higher than those of all before whom it excludes, and nobody has another's, but for what a
+// client has kept for itself.
 func (r *run) tokens() []violation {
 	var found []violation
 	for lock, held := range r.byLock() {
 		var highest, highestWriter *acquisition
 		owners := map[int64]*acquisition{}
 		for _, a := range held {
-			if other := owners[a.token]; other != nil {
+			if other := owners[a.token]; other != nil && !a.follows(other) {
 				found = append(found, violation{"one token granted twice",
 					fmt.Sprintf("%s: %s and %s", lock, r.describe(other), r.describe(a))})
 			}
@@ -78,18 +79,20 @@ func (r *run) tokens() []violation {
 	return found
 }
 
-// order: who was told of its place before another asked is granted before it. A place is kept as long as the lease is.
+// order: who was told of its place before another asked is granted before it. A place is kept as long as the lease is. What a
+// client has kept it may use again until it hears that others wait.
 func (r *run) order() []violation {
 	var found []violation
 	for lock, held := range r.byLock() {
 		inOrder := append([]*acquisition{}, held...)
-		sort.Slice(inOrder, func(i, j int) bool { return inOrder[i].token < inOrder[j].token })
+		sort.SliceStable(inOrder, func(i, j int) bool { return inOrder[i].token < inOrder[j].token })
 		// From the last to the first: whoever is granted later than a must not have been in the queue before a asked.
 		earliest := int64(math.MaxInt64)
 		var first *acquisition
 		for i := len(inOrder) - 1; i >= 0; i-- {
 			a := inOrder[i]
-			if earliest < a.asked {
+			again := i > 0 && a.follows(inOrder[i-1])
+			if earliest < a.asked && !again {
 				found = append(found, violation{"overtaken",
 					fmt.Sprintf("%s: %s asked at %s, when %s was in the queue since %s", lock, r.describe(a),
 						r.at(a.asked), r.describe(first), r.at(earliest))})

@@ -9,6 +9,7 @@ import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.NotAcquiredException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -83,15 +84,20 @@ final class Hand implements Runnable {
 
   private void once(Work work) throws InterruptedException {
     String id = name + "/" + ++count;
+    boolean kept = random.nextBoolean();
     LockRequest request = LockRequest.of(List.of(work.lock())).listener(new Ear(id));
     if (work.waitLimit().isPresent()) {
       request = request.waitAtMost(work.waitLimit().get());
+    }
+    if (kept) {
+      request = request.keepUnused(Duration.ofMillis(random.nextLong(100, 5_000)));
     }
     history
         .line("ask")
         .with("a", id)
         .with("lock", work.lock().name())
         .with("mode", work.mode())
+        .with("kept", kept)
         .write();
     try {
       LockHandle handle = client.lock(request);
