@@ -65,12 +65,13 @@ public final class KeptLocks {
   /**
    * Takes a request for locks that may be kept.
    *
-   * @param callerWaits whether the caller waits for the result, so that no callback hears of it in
-   *     his thread
+   * @param callerWaits whether the caller waits for the result, and nothing else hangs on it: with
+   *     a listener or a future that may be others' code, which must not run in his thread
    * @throws IllegalStateException if the client is closed
    */
   public Pending submit(LockRequest request, boolean callerWaits) {
-    Executor completing = callerWaits ? Runnable::run : this::onLoop;
+    boolean alone = callerWaits && request.listener() == LockListener.NONE;
+    Executor completing = alone ? Runnable::run : this::onLoop;
     Turn turn = new Turn(this, context, request);
     Runnable next;
     synchronized (this) {
