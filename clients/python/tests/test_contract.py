@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from lockkeeper import (
     AsyncClient,
     Change,
     ClosedError,
+    Contended,
     Listener,
     NotAcquiredError,
     RequestRefusedError,
@@ -35,7 +37,7 @@ def name(what: str) -> str:
 async def queued(client: AsyncClient, *locks: Any, **options: Any) -> asyncio.Task[Any]:
     """Asks for locks, and returns when the request waits in the queue."""
     waits = asyncio.Event()
-    listener = Listener(on_queued=lambda _: waits.set())
+    listener = replace(options.pop("listener", Listener()), on_queued=lambda _: waits.set())
     task = asyncio.ensure_future(client.acquire(list(locks), listener=listener, **options))
     await waits.wait()
     return task
@@ -206,6 +208,27 @@ def test_others_see_who_holds_and_what_it_says_of_itself(address: str, run: Run)
                 assert (await other.get_lock(lock)).holders[0].metadata == {"step": "2"}
                 assert lock in [info.name async for info in other.list_locks("python/seen/")]
             assert (await other.get_lock(lock)).holders == ()
+
+    run(body())
+
+
+def test_holder_that_wants_to_know_is_told_once_that_somebody_waits(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("contended")
+        told: asyncio.Queue[Contended] = asyncio.Queue()
+        async with AsyncClient(address) as one, AsyncClient(address) as other:
+            held = await one.acquire(lock, notify_contention=True, listener=Listener(on_contended=told.put_nowait))
+            assert held.grants[0].waiters == 0
+            first = await queued(other, lock, notify_contention=True, listener=Listener(on_contended=told.put_nowait))
+            assert await told.get() == Contended(lock, 1, None)
+            second = await queued(other, lock)
+            await held.release()
+            next_one = await first
+            assert next_one.grants[0].waiters == 1
+            assert await told.get() == Contended(lock, 1, None)
+            await next_one.release()
+            await (await second).release()
+            assert told.empty()
 
     run(body())
 

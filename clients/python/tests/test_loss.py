@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from lockkeeper import AsyncClient, Client, ClosedError, LeaseLostError, Listener, LockLostError, ReleaseRequested, ServerUnavailableError
+from lockkeeper import (
+    AsyncClient,
+    Client,
+    ClosedError,
+    Contended,
+    LeaseLostError,
+    Listener,
+    LockLostError,
+    ReleaseRequested,
+    ServerUnavailableError,
+)
 from lockkeeper.testing import FakeServer
 
 Run = Callable[[Awaitable[Any]], Any]
@@ -137,6 +147,22 @@ def test_holder_is_asked_to_give_way_and_told_of_jeopardy(fake: FakeServer, run:
             await asyncio.to_thread(fake.make_safe)
             assert await told.get() == "safe"
             assert lock.remaining > 5
+
+    run(body())
+
+
+def test_contention_is_told_once_though_each_resume_says_it_again(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        told: list[Contended] = []
+        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
+            listener = Listener(on_contended=told.append)
+            async with client.lock("a", notify_contention=True, listener=listener), client.lock("unasked", listener=listener):
+                assert await other.try_lock("a", wait=0.05) is None
+                for number in range(2):
+                    await asyncio.to_thread(fake.disconnect)
+                    async with client.lock(f"b{number}"):  # over the next stream
+                        assert await other.try_lock(["a", "unasked"], wait=0.05) is None
+            assert told == [Contended("a", 1, None)]
 
     run(body())
 

@@ -12,7 +12,7 @@ from lockkeeper.errors import (
     RequestRefusedError,
     ServerUnavailableError,
 )
-from lockkeeper.events import Contender, Grant, LockInfo, Place, ReleaseRequested, ReleaseResult
+from lockkeeper.events import Contended, Contender, Grant, LockInfo, Place, ReleaseRequested, ReleaseResult
 from lockkeeper.observer import Observation, Observer
 from lockkeeper.requests import LockRequest, LockSpec, custom, exclusive, permits, read, write
 from lockkeeper.watching import Change, Gap, Snapshot, SnapshotEnd, WatchEvent
@@ -24,6 +24,7 @@ __all__ = [
     "Change",
     "Client",
     "ClosedError",
+    "Contended",
     "Contender",
     "Gap",
     "Grant",

@@ -47,6 +47,7 @@ class Acquisition:
         self.hold_until = NEVER
         self.outers: list[Acquisition] = []  # of the same owner, whose longest hold ends this one, too
         self.asked = False  # of a server, over a stream
+        self.contended = False  # the holder was told that somebody waits
         self.lost_reason = ""
         self.granted: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[pb.ReleaseResponse | None] = loop.create_future()
@@ -101,12 +102,25 @@ class Acquisition:
         """The locks are held."""
         self.state = State.HELD
         self.grants = tuple(
-            Grant(grant.name, grant.fencing_token, enum_name(grant, "previous_end"), grant.hold_count) for grant in granted.grants
+            Grant(grant.name, grant.fencing_token, enum_name(grant, "previous_end"), grant.hold_count, grant.waiters)
+            for grant in granted.grants
         )
         if self.request.max_hold is not None:
             self.hold_until = now() + self.request.max_hold
         if not self.granted.done():
             self.granted.set_result(None)
+
+    def on_waiters(self, granted: pb.Granted) -> None:
+        """A grant tells of those who wait already; after a takeover only that of the repeated request does."""
+        for grant in granted.grants:
+            if grant.waiters > 0:
+                self.on_contended(pb.Contended(name=grant.name, waiters=grant.waiters))
+
+    def on_contended(self, contended: pb.Contended) -> None:
+        """Somebody waits for what is held. It is told once, though each resume says it again."""
+        if self.state is State.HELD and not self.contended:
+            self.contended = True
+            self.tell("contended", contended)
 
     def fail(self, error: LockkeeperError) -> None:
         """The locks will not be held."""

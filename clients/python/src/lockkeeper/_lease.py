@@ -410,13 +410,14 @@ class Lease:
             self._on_jeopardy(acquisition, to_seconds(event.jeopardy.valid_for))
         elif kind == "safe":
             self._on_safe(acquisition)
-        elif kind == "lost":
-            self._finish(acquisition, enum_name(event.lost, "reason"), event.lost.message)
-        elif kind == "not_acquired":
+        elif kind in ("lost", "not_acquired"):
+            ending = getattr(event, kind)
             holders = [holder.holder for holder in event.not_acquired.holders]
-            self._finish(acquisition, enum_name(event.not_acquired, "reason"), event.not_acquired.message, holders)
+            self._finish(acquisition, enum_name(ending, "reason"), ending.message, holders)
         elif kind == "released":
             self._on_released_event(acquisition)
+        elif kind == "contended":
+            acquisition.on_contended(event.contended)
         elif kind in ("queued", "position", "release_requested"):
             acquisition.tell(kind, getattr(event, kind))
 
@@ -431,6 +432,7 @@ class Lease:
             self._timer(("max-hold", acquisition.request_id), acquisition.hold_until, lambda: self._end_hold(acquisition))
         elif acquisition.state is State.HELD and acquisition.tokens != tokens:
             self._lose(acquisition, "REMOVED")  # not the hold that the caller has
+        acquisition.on_waiters(granted)
 
     def _on_jeopardy(self, acquisition: Acquisition, valid_for: float) -> None:
         if acquisition.state is not State.HELD:

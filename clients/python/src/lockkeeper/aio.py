@@ -22,7 +22,7 @@ from lockkeeper._messages import to_duration
 from lockkeeper._transport import Servers, Token, Transport, parse_servers
 from lockkeeper.election import AsyncElection
 from lockkeeper.errors import ClosedError, LockkeeperError, LockLostError, NotAcquiredError
-from lockkeeper.events import Contender, Grant, LockInfo, Place, ReleaseRequested, ReleaseResult
+from lockkeeper.events import Contended, Contender, Grant, LockInfo, Place, ReleaseRequested, ReleaseResult
 from lockkeeper.observer import Observation, Observer, SafeObserver
 from lockkeeper.requests import LockOptions, LockRequest, LockSpec, checked_metadata, label, seconds
 from lockkeeper.v1 import lock_service_pb2 as pb
@@ -43,7 +43,8 @@ class Listener:
 
     ``on_queued`` gets the places in the queues; ``on_release_requested`` says that somebody asks the holder to give way; ``on_jeopardy``
     that the servers have lost ZooKeeper, and for how many seconds the locks are good; ``on_safe`` that this is over; ``on_lost`` why the
-    locks are not held any more.
+    locks are not held any more; ``on_contended``, of a request with ``notify_contention``, that somebody waits for what is held: once for
+    a hold, with the grant where somebody waits then.
     """
 
     on_queued: Callable[[tuple[Place, ...]], None] | None = None
@@ -52,6 +53,7 @@ class Listener:
     on_jeopardy: Callable[[float], None] | None = None
     on_safe: Callable[[], None] | None = None
     on_lost: Callable[[str], None] | None = None
+    on_contended: Callable[[Contended], None] | None = None
 
 
 class AsyncLock:
@@ -495,6 +497,8 @@ class _Holder:
             self._early.append((kind, value))
         elif kind == "release_requested":
             self._call(told.on_release_requested, ReleaseRequested._of(value))
+        elif kind == "contended":
+            self._call(told.on_contended, Contended._of(value))
         elif kind == "jeopardy":
             self._call(told.on_jeopardy, value)
         elif kind == "safe":

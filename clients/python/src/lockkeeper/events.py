@@ -17,13 +17,15 @@ class Grant:
 
     ``fencing_token`` rises with every grant of the lock: hand it to what the lock protects, which must refuse any token below the highest
     that it has seen. ``previous_end`` says how the holder before this one ended (``RELEASED``, ``LEASE_EXPIRED``, ...). ``hold_count`` is
-    how many acquisitions of the owner hold the lock, this one included.
+    how many acquisitions of the owner hold the lock, this one included. ``waiters`` is how many waited for it at the moment of the grant,
+    where the request wanted to know.
     """
 
     name: str
     fencing_token: int
     previous_end: str
     hold_count: int
+    waiters: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,19 @@ class ReleaseRequested:
     def _of(message: pb.ReleaseRequested) -> ReleaseRequested:
         deadline = to_seconds(message.deadline) if message.HasField("deadline") else None
         return ReleaseRequested(message.name, message.requester, message.reason, deadline)
+
+
+@dataclass(frozen=True)
+class Contended:
+    """Somebody waits for a lock that is held: how many do. ``frozen`` says why nobody new is granted it; then nobody may wait, too."""
+
+    name: str
+    waiters: int
+    frozen: str | None
+
+    @staticmethod
+    def _of(message: pb.Contended) -> Contended:
+        return Contended(message.name, message.waiters, message.frozen.reason if message.HasField("frozen") else None)
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ class LockOptions(TypedDict, total=False):
     lock_delay: float
     position_interval: float | None
     deadlock_check: bool | None
+    notify_contention: bool
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,7 @@ class LockRequest:
         lock_delay: if this holder is lost rather than releases, how many seconds the next grant waits: 0 to 3600.
         position_interval: how often a change of the place in the queue is told at most, 0.1 to 3600 seconds; None: not told.
         deadlock_check: whether the request takes part in the search for cycles of waits; None: if it has an owner.
+        notify_contention: whether the holder is told when somebody waits for the locks, once for a hold: see ``Listener.on_contended``.
 
     Raises:
         ValueError: a field is out of range; the message names it.
@@ -166,6 +168,7 @@ class LockRequest:
     lock_delay: float = 0.0
     position_interval: float | None = None
     deadlock_check: bool | None = None
+    notify_contention: bool = False
 
     def __post_init__(self) -> None:
         given: Any = self.locks
@@ -187,6 +190,7 @@ class LockRequest:
         seconds("lock_delay", self.lock_delay, 0, 3600)
         if self.position_interval is not None:
             seconds("position_interval", self.position_interval, 0.1, 3600)
+        _require_type(isinstance(self.notify_contention, bool), "notify_contention", "a bool", self.notify_contention)
 
     @property
     def specs(self) -> tuple[LockSpec, ...]:
@@ -217,5 +221,6 @@ class LockRequest:
             metadata=self.metadata,
             held_tokens=tokens,
             deadlock_check=check,
+            notify_contention=self.notify_contention,
             **optional,
         )

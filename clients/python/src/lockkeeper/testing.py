@@ -5,8 +5,8 @@
             with client.lock("orders/42"):
                 server.lose("orders/42")
 
-It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, and answers GetLock and
-ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
+It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases, keep-alives and contention, and answers
+GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class _Request:
         self.tokens: list[int] = []
         self.last = pb.AcquireResponse()
         self.timer: asyncio.TimerHandle | None = None
+        self.contended = False  # its holder was told that somebody waits
 
     def lock(self, name: str) -> pb.LockRequest:
         return next(lock for lock in self.message.locks if lock.name == name)
@@ -222,6 +223,8 @@ class FakeServer:
         self._say(lease, opened=opened)
         for request in lease.requests.values():
             self._repeat(request)
+            request.contended = False  # it is told anew
+            self._tell_contention(request)
         reader = asyncio.ensure_future(self._read(lease, requests))
         try:
             while (response := await stream.get()) is not None:
@@ -296,7 +299,9 @@ class FakeServer:
     def _acquire(self, lease: _Lease, message: pb.AcquireRequest) -> None:
         known = lease.requests.get(message.request_id)
         if known is not None:
+            known.message.notify_contention = message.notify_contention
             self._repeat(known)
+            self._tell_contention(known)
             return
         request = _Request(lease, message)
         if message.held_tokens:
@@ -309,6 +314,8 @@ class FakeServer:
         if not request.tokens:
             places = [pb.QueuePosition(name=lock.name, ahead=self._queues[lock.name].index(request)) for lock in message.locks]
             self._tell(request, queued=pb.Queued(positions=places))
+            for holder in [r for lock in message.locks for r in self._queues[lock.name] if r.tokens]:
+                self._tell_contention(holder)
             if message.HasField("wait_timeout"):
                 timed_out = pb.NotAcquired(reason=types.NOT_ACQUIRED_REASON_TIMED_OUT, message="the wait limit ran out")
                 wait = to_seconds(message.wait_timeout)
@@ -333,14 +340,30 @@ class FakeServer:
 
     def _decide(self) -> None:
         """Grants what everything ahead of it lets in."""
-        granted = True
-        while granted:
-            granted = False
+        granted: list[tuple[_Request, list[pb.Grant]]] = []
+        known = -1
+        while known < len(granted):
+            known = len(granted)
             for queue in self._queues.values():
                 for request in queue:
                     if not request.tokens and all(self._admits(lock.name, request) for lock in request.message.locks):
-                        self._grant(request)
-                        granted = True
+                        granted.append((request, self._grant(request)))
+        for request, grants in granted:  # only now it is known who waits still
+            for grant in grants:
+                grant.waiters = self._waiters(grant.name) if request.message.notify_contention else 0
+            request.contended = any(grant.waiters for grant in grants)
+            said = pb.Granted(grants=grants, lease_id=request.lease.id, valid_for=to_duration(request.lease.ttl))
+            self._tell(request, granted=said)
+
+    def _waiters(self, name: str) -> int:
+        return sum(1 for request in self._queues.get(name, []) if not request.tokens)
+
+    def _tell_contention(self, request: _Request) -> None:
+        """Tells a holder who wants to know it that somebody waits, once."""
+        names = [lock.name for lock in request.message.locks if self._waiters(lock.name)]
+        if names and request.tokens and request.message.notify_contention and not request.contended:
+            request.contended = True
+            self._tell(request, contended=pb.Contended(name=names[0], waiters=self._waiters(names[0])))
 
     def _admits(self, name: str, request: _Request) -> bool:
         queue = self._queues[name]
@@ -358,7 +381,7 @@ class FakeServer:
             return all(r.tokens for r in ahead) and taken + request.lock(name).permits <= limit
         return not ahead
 
-    def _grant(self, request: _Request) -> None:
+    def _grant(self, request: _Request) -> list[pb.Grant]:
         if request.timer is not None:
             request.timer.cancel()
         grants = []
@@ -372,8 +395,7 @@ class FakeServer:
             longest = to_seconds(request.message.max_hold)
             grace = min(2.0, max(0.1, longest / 10))  # as the contract says
             request.timer = self._loop.call_later(longest + grace, self._end_hold, request)
-        granted = pb.Granted(grants=grants, lease_id=request.lease.id, valid_for=to_duration(request.lease.ttl))
-        self._tell(request, granted=granted)
+        return grants
 
     def _end_hold(self, request: _Request) -> None:
         """Takes what is over its longest hold away, with the levels that its owner added later."""
