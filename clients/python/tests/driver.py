@@ -47,6 +47,7 @@ class Driver:
     async def acquire(self, name: str, command: dict[str, Any]) -> None:
         assert self.client is not None
         wait = command["wait_ms"] / 1000 if "wait_ms" in command else None
+        keep = command["keep_ms"] / 1000 if "keep_ms" in command else None
         listener = Listener(
             on_granted=lambda lock: self.granted(name, lock),
             on_jeopardy=lambda _: report("jeopardy", name),
@@ -54,7 +55,7 @@ class Driver:
             on_lost=lambda reason: report("lost", name, reason=reason),
         )
         try:
-            await self.client.acquire(command["locks"], wait=wait, listener=listener)
+            await self.client.acquire(command["locks"], wait=wait, keep_unused=keep, listener=listener)
         except (NotAcquiredError, LeaseLostError) as error:
             report("not_acquired", name, reason=error.reason)
         except LockkeeperError as error:

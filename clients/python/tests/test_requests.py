@@ -34,6 +34,9 @@ from lockkeeper.requests import LockOptions, lock_name
         ("a", {"max_hold": 0.05}, "max_hold"),
         ("a", {"lock_delay": 3601}, "lock_delay"),
         ("a", {"position_interval": 0.01}, "position_interval"),
+        ("a", {"keep_unused": 0.09}, "keep_unused must be 0.1 to 3600"),
+        ("a", {"keep_unused": 3601}, "keep_unused must be 0.1 to 3600"),
+        ("a", {"keep_unused": 1, "max_hold": 1}, "keep_unused and max_hold"),
     ],
 )
 def test_what_is_out_of_range_is_refused_and_named(locks: Any, options: dict[str, Any], said: str) -> None:
@@ -75,6 +78,8 @@ def test_what_is_of_another_type_is_named() -> None:
         "name": lambda: lock_name(wrong),
         "locks": lambda: LockRequest(wrong),
         "wait": lambda: LockRequest("a", wait=wrong),
+        "keep_unused": lambda: LockRequest("a", keep_unused=wrong),
+        "notify_contention": lambda: LockRequest("a", notify_contention=wrong),
         "owner": lambda: LockRequest("a", owner=wrong),
         "permits": lambda: permits("a", wrong),
     }

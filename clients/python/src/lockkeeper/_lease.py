@@ -16,8 +16,10 @@ import grpc.aio
 
 from lockkeeper._acquisition import NEVER, Acquisition, State
 from lockkeeper._clock import backoff, now
+from lockkeeper._kept import Keeper, Use
 from lockkeeper._messages import Left, Over, batches, end_of, enum_name, refusal, to_duration, to_seconds
 from lockkeeper._questions import Questions
+from lockkeeper._timers import Timers
 from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
 from lockkeeper.errors import (
     ClosedError,
@@ -29,6 +31,7 @@ from lockkeeper.errors import (
     ServerUnavailableError,
 )
 from lockkeeper.observer import Observer
+from lockkeeper.requests import LockRequest
 from lockkeeper.v1 import lock_service_pb2 as pb
 
 LOG = logging.getLogger("lockkeeper")
@@ -70,8 +73,9 @@ class Lease:
         self._nonces = itertools.count(1)
         self._unanswered: dict[int, float] = {}
         self._acquisitions: dict[str, Acquisition] = {}
+        self.keeper = Keeper(self)
         self.questions = Questions(self._send, settings.request_timeout)
-        self._timers: dict[object, asyncio.TimerHandle] = {}
+        self._timer = Timers()
         self._outbox: list[pb.SessionRequest] = []
         self._outbox_filled = asyncio.Event()
         self._batches = False
@@ -94,14 +98,30 @@ class Lease:
     @property
     def size(self) -> int:
         """How many requests and locks there are."""
-        return len(self._acquisitions)
+        return len(self._acquisitions) + len(self.keeper.waiting)
+
+    def held(self) -> list[Acquisition]:
+        """What is held, as the servers know it."""
+        return [acquisition for acquisition in self._acquisitions.values() if acquisition.state is State.HELD]
+
+    def has_ended(self) -> bool:
+        """Whether the lease is over. It looks at the clock: timers may be late."""
+        if now() >= self._deadline:
+            self._end("DEADLINE_PASSED")
+        return self.is_over
 
     def is_valid(self, acquisition: Acquisition) -> bool:
         """Whether the locks may be used now. It looks at the clock: timers may be late."""
         return acquisition.state is State.HELD and not self._closing and now() < acquisition.until(self._deadline)
 
     def acquire(self, acquisition: Acquisition) -> None:
-        """Asks for locks."""
+        """Asks for locks, or takes what is kept."""
+        if isinstance(acquisition, Use):
+            self.keeper.acquire(acquisition)
+            return
+        acquisition.message()  # what cannot be sent fails here
+        if self.keeper.refuses(acquisition):
+            return
         self._acquisitions[acquisition.request_id] = acquisition
         self._ask(acquisition)
         if not acquisition.asked:
@@ -113,6 +133,9 @@ class Lease:
     def release(self, acquisition: Acquisition) -> None:
         """Releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release."""
         if acquisition.state in (State.RELEASING, State.ENDED):
+            return
+        if isinstance(acquisition, Use):
+            self.keeper.release(acquisition)
             return
         self._stop_timers(acquisition)
         if acquisition.asked:
@@ -126,7 +149,8 @@ class Lease:
         """Ends the lease with all that it holds; returns when a server has confirmed it, within some seconds."""
         if not self.is_over:
             self._closing = True
-            for acquisition in self._held():
+            self.keeper.end(lambda request: ClosedError(f"{request}: the client was closed"))
+            for acquisition in self.held():
                 acquisition.lose("LEASE_CLOSED")  # now, whenever the server hears of it
             if self._was_open:  # otherwise no server has anything of it
                 self._send(pb.SessionRequest(close=pb.CloseSession()))
@@ -431,7 +455,7 @@ class Lease:
             acquisition.nest(self._acquisitions.values())
             self._timer(("max-hold", acquisition.request_id), acquisition.hold_until, lambda: self._end_hold(acquisition))
         elif acquisition.state is State.HELD and acquisition.tokens != tokens:
-            self._lose(acquisition, "REMOVED")  # not the hold that the caller has
+            self.lose(acquisition, "REMOVED")  # not the hold that the caller has
         acquisition.on_waiters(granted)
 
     def _on_jeopardy(self, acquisition: Acquisition, valid_for: float) -> None:
@@ -439,7 +463,7 @@ class Lease:
             return
         acquisition.jeopardy_until = now() + valid_for
         key = ("jeopardy", acquisition.request_id)
-        self._timer(key, acquisition.jeopardy_until, lambda: self._lose(acquisition, "DEADLINE_PASSED"))
+        self._timer(key, acquisition.jeopardy_until, lambda: self.lose(acquisition, "DEADLINE_PASSED"))
         acquisition.tell("jeopardy", valid_for)
 
     def _on_safe(self, acquisition: Acquisition) -> None:
@@ -448,7 +472,7 @@ class Lease:
             self._timer(("jeopardy", acquisition.request_id))
             acquisition.tell("safe", None)
 
-    def _lose(self, acquisition: Acquisition, reason: str) -> None:
+    def lose(self, acquisition: Acquisition, reason: str) -> None:
         """The client gives the locks up by itself: what the server may still keep for it is released."""
         if acquisition.state is State.HELD:
             acquisition.lose(reason)
@@ -456,7 +480,7 @@ class Lease:
 
     def _end_hold(self, acquisition: Acquisition) -> None:
         """The longest hold is over, and so are the levels above it. The server takes them away, so that who comes next hears of it."""
-        for held in self._held():
+        for held in self.held():
             if held is acquisition or acquisition in held.outers:
                 held.lose("MAX_HOLD")
 
@@ -505,7 +529,7 @@ class Lease:
         elif acquisition.state is State.WAITING:
             self._fail(acquisition, refusal(str(acquisition.request), refused))
         elif acquisition.state is State.HELD:
-            self._lose(acquisition, enum_name(refused, "reason"))
+            self.lose(acquisition, enum_name(refused, "reason"))
         else:
             self._finish(acquisition, "REFUSED")
 
@@ -540,25 +564,25 @@ class Lease:
         self.is_over = True
         if self._closing:
             error = ClosedError("the client was closed")
+
+        def why(request: LockRequest) -> LockkeeperError:
+            return error or LeaseLostError(f"{request}: the lease ended: {reason}", reason)
+
+        self.keeper.end(why)
         for acquisition in list(self._acquisitions.values()):
             self._forget(acquisition)
             if acquisition.state is State.WAITING:
-                lost = LeaseLostError(f"{acquisition.request}: the lease ended: {reason}", reason)
-                acquisition.fail(error or lost)
+                acquisition.fail(why(acquisition.request))
             else:
                 if acquisition.state is State.HELD:
                     acquisition.lose(reason)
                 acquisition.finish(None)
         self.questions.fail(error or LockLostError(f"the lease ended: {reason}", reason))
-        for name in list(self._timers):
-            self._timer(name)
+        self._timer.stop()
         self._task.cancel()
         self._on_over(self)
 
     # Small things.
-
-    def _held(self) -> list[Acquisition]:
-        return [acquisition for acquisition in self._acquisitions.values() if acquisition.state is State.HELD]
 
     def _forget(self, acquisition: Acquisition) -> None:
         self._stop_timers(acquisition)
@@ -572,16 +596,3 @@ class Lease:
         if self._is_open:
             self._outbox.append(request)
             self._outbox_filled.set()
-
-    def _timer(self, name: object, at: float | None = None, action: Callable[[], None] | None = None) -> None:
-        """Sets the timer of that name anew, or stops it."""
-        known = self._timers.pop(name, None)
-        if known is not None:
-            known.cancel()
-        if at is not None and action is not None and at != NEVER:
-
-            def run() -> None:
-                self._timers.pop(name, None)
-                action()
-
-            self._timers[name] = self._loop.call_later(max(0.0, at - now()), run)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lockkeeper._acquisition import Acquisition, State
 from lockkeeper._calls import Calls
 from lockkeeper._clock import now
+from lockkeeper._kept import Use
 from lockkeeper._lease import Lease, LeaseSettings
 from lockkeeper._messages import to_duration
 from lockkeeper._transport import Servers, Token, Transport, parse_servers
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("lockkeeper")
 _MAX_REQUESTS = 10_000
+_BREATH = 0.002  # seconds without a pause for the loop
 _COUNTS = hasattr(asyncio.Task, "uncancel")  # Python 3.11
 Locks = str | LockSpec | Sequence[str | LockSpec] | LockRequest
 
@@ -168,10 +170,11 @@ class AsyncLock:
                 self._acquisition.lose(reason)
             if reason != "MAX_HOLD":  # that the server takes away
                 self._lease.release(self._acquisition)
+        ended = self._acquisition.ended
         # Of locks that were lost nobody need wait for the server's word.
-        timeout = 0 if self._acquisition.lost_reason else self._client.request_timeout
-        done, _ = await asyncio.wait([self._acquisition.ended], timeout=timeout)
-        return ReleaseResult._of(self._acquisition.ended.result() if done else None)
+        if not ended.done() and not self._acquisition.lost_reason:
+            await asyncio.wait([ended], timeout=self._client.request_timeout)
+        return ReleaseResult._of(ended.result() if ended.done() else None)
 
     def _on_lost(self, reason: str) -> None:
         if not self._lost.done():
@@ -298,6 +301,7 @@ class AsyncClient:
         self._ids = itertools.count(1)
         self._state = _State()
         self._pid = os.getpid()
+        self._breath = 0.0
         # What goes on in the background knows the state alone, never the client: a client that is forgotten lets go of its lease.
         self._finalizer = weakref.finalize(self, self._state.abandon)
         self._finalizer.atexit = False
@@ -354,12 +358,14 @@ class AsyncClient:
         request = _request(locks, options)
         if listener is not None and not isinstance(listener, Listener):
             raise TypeError(f"listener must be a Listener, not {type(listener).__name__}")
+        if request.keep_unused is not None:
+            await self._breathe()
         lease = self._lease()
         observation = self._observer.acquiring(request)
         holder = _Holder(listener or Listener())
-        acquisition = Acquisition(f"{next(self._ids)}", request, holder.on_event)
+        kind = Acquisition if request.keep_unused is None else Use
+        acquisition = kind(f"{next(self._ids)}", request, holder.on_event)
         began = now()
-        acquisition.message()  # what cannot be sent fails here
         lease.acquire(acquisition)
         try:
             await asyncio.shield(acquisition.granted)
@@ -448,12 +454,18 @@ class AsyncClient:
     def _lease(self) -> Lease:
         self._alive()
         state = self._state
-        if state.lease is None or state.lease.is_over:
+        if state.lease is None or state.lease.has_ended():
             state.loop = asyncio.get_running_loop()
             state.lease = Lease(self._settings, self._servers, state.on_over)
         if state.lease.size >= _MAX_REQUESTS:
             raise LockkeeperError(f"a client has at most {_MAX_REQUESTS} requests and locks at a time")
         return state.lease
+
+    async def _breathe(self) -> None:
+        """Who takes a kept lock again and again suspends nowhere: now and then the loop must run, to hear who else wants it."""
+        if now() >= self._breath:
+            await asyncio.sleep(0)
+            self._breath = now() + _BREATH
 
 
 class _State:

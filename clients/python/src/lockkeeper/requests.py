@@ -80,6 +80,14 @@ class LockSpec:
     def __post_init__(self) -> None:
         lock_name(self.name)
 
+    @property
+    def _excludes(self) -> bool:
+        return self._mode in (types.LOCK_MODE_EXCLUSIVE, types.LOCK_MODE_WRITE)
+
+    @property
+    def _counts(self) -> bool:
+        return self._mode == types.LOCK_MODE_PERMITS
+
     def _message(self) -> pb.LockRequest:
         return pb.LockRequest(
             name=self.name,
@@ -137,6 +145,7 @@ class LockOptions(TypedDict, total=False):
     position_interval: float | None
     deadlock_check: bool | None
     notify_contention: bool
+    keep_unused: float | None
 
 
 @dataclass(frozen=True)
@@ -154,6 +163,12 @@ class LockRequest:
         position_interval: how often a change of the place in the queue is told at most, 0.1 to 3600 seconds; None: not told.
         deadlock_check: whether the request takes part in the search for cycles of waits; None: if it has an owner.
         notify_contention: whether the holder is told when somebody waits for the locks, once for a hold: see ``Listener.on_contended``.
+        keep_unused: for how many seconds the client may keep the locks unused after their release, 0.1 to 3600, and grant them to the next
+            alike request of its own without a message, as long as nobody else wants them; None: not at all. Alike are requests with
+            ``keep_unused`` for the same locks in the same order and modes, with the same ``lock_delay``; others go on seeing the
+            ``holder`` and the ``metadata`` of the one that was sent. Successive users have the same token, so what the locks protect
+            cannot tell them apart. ``owner`` counts inside the client alone, and no cycle of waits is found among such requests; what an
+            owner would wait for itself is refused (``WOULD_DEADLOCK``). Not together with ``max_hold``.
 
     Raises:
         ValueError: a field is out of range; the message names it.
@@ -169,6 +184,7 @@ class LockRequest:
     position_interval: float | None = None
     deadlock_check: bool | None = None
     notify_contention: bool = False
+    keep_unused: float | None = None
 
     def __post_init__(self) -> None:
         given: Any = self.locks
@@ -190,6 +206,10 @@ class LockRequest:
         seconds("lock_delay", self.lock_delay, 0, 3600)
         if self.position_interval is not None:
             seconds("position_interval", self.position_interval, 0.1, 3600)
+        if self.keep_unused is not None:
+            seconds("keep_unused", self.keep_unused, 0.1, 3600)
+            if self.max_hold is not None:
+                raise ValueError("keep_unused and max_hold must not be given together")
         _require_type(isinstance(self.notify_contention, bool), "notify_contention", "a bool", self.notify_contention)
 
     @property

@@ -1,0 +1,574 @@
+"""Locks that are kept: on the server in memory, and what others see of them on a real one, too."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lockkeeper import (
+    AsyncClient,
+    AsyncLock,
+    Client,
+    ClosedError,
+    Contended,
+    LeaseLostError,
+    Listener,
+    LockRequest,
+    NotAcquiredError,
+    Observation,
+    Observer,
+    permits,
+    read,
+    write,
+)
+from lockkeeper.testing import FakeServer
+from lockkeeper.v1 import lock_service_pb2 as pb
+
+Run = Callable[[Awaitable[Any]], Any]
+KEEP = 600.0  # longer than any test
+
+
+class Heard(list[pb.SessionRequest]):
+    """What the server was asked."""
+
+    def kinds(self) -> list[str]:
+        """The kinds of all requests about locks, and forgets them."""
+        kinds = [str(request.WhichOneof("request")) for request in self]
+        self.clear()
+        return [kind for kind in kinds if kind in ("acquire", "release")]
+
+    async def until(self, kind: str) -> None:
+        """Waits for a request of that kind."""
+        await until(lambda: kind in [request.WhichOneof("request") for request in list(self)])
+
+
+@pytest.fixture
+def heard(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Heard:
+    heard, take = Heard(), fake._take
+
+    def listen(lease: Any, request: pb.SessionRequest) -> None:
+        heard.append(request)
+        take(lease, request)
+
+    monkeypatch.setattr(fake, "_take", listen)
+    return heard
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 # nobody tells
+        await asyncio.sleep(0.01)
+
+
+def name(what: str) -> str:
+    return f"python/kept/{what}/{uuid.uuid4().hex}"
+
+
+async def queued(client: AsyncClient, locks: Any, **options: Any) -> asyncio.Task[AsyncLock]:
+    """Asks for locks, and returns when the request waits, in the client or at the server."""
+    waits = asyncio.Event()
+    listener = replace(options.pop("listener", Listener()), on_queued=lambda _: waits.set())
+    task = asyncio.ensure_future(client.acquire(locks, listener=listener, **options))
+    await waits.wait()
+    return task
+
+
+async def keep(client: AsyncClient, *locks: Any, **options: Any) -> None:
+    """Uses a lock once, so that it is kept unused."""
+    async with client.lock(list(locks), keep_unused=KEEP, **options):
+        pass
+
+
+def left(client: AsyncClient) -> list[Any]:
+    """What the client keeps, or knows of those who use it or wait for it."""
+    lease = client._state.lease
+    assert lease is not None
+    keeper = lease.keeper
+    return [part for part in (keeper._unused, keeper._sole, keeper._shared, keeper._owned, keeper.waiting) if part]
+
+
+def test_next_user_has_the_same_token_and_no_message_is_sent(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            request = LockRequest(["a", write("b")], keep_unused=KEEP, lock_delay=1)
+            first = await client.acquire(request)
+            assert (await first.release()).outcome == "RELEASED"
+            assert not first.is_valid
+            with pytest.raises(ClosedError):
+                first.check()
+            for other in (replace(request, holder="somebody", metadata={"step": "2"}), replace(request, keep_unused=1, owner="o")):
+                async with client.lock(other) as lock:
+                    assert lock.is_valid
+                    assert [grant.fencing_token for grant in lock.grants] == [grant.fencing_token for grant in first.grants]
+                    assert lock.previous_end == "RELEASED"
+                    assert not first.is_valid
+            assert (await first.release()).outcome == "RELEASED"  # once more, of a lock that others have had
+            assert heard.kinds() == ["acquire"]
+
+    run(body())
+
+
+def test_request_that_is_sent_is_nobodys(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            await keep(client, "a", owner="o", deadlock_check=True, metadata={"step": "1"})
+            async with client.lock("a", keep_unused=KEEP, metadata={"step": "2"}) as lock:
+                assert (await client.get_lock("a")).holders[0].metadata == {"step": "1"}
+                await lock.update_metadata({"step": "3"})
+                assert (await client.get_lock("a")).holders[0].metadata == {"step": "3"}
+                await lock.answer_release(1)
+            sent = heard[0].acquire
+            assert (sent.owner, sent.notify_contention, sent.deadlock_check) == ("", True, pb.DEADLOCK_CHECK_OFF)
+
+    run(body())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LockRequest(["b", "a"], keep_unused=KEEP),
+        LockRequest(["a", "b"], keep_unused=KEEP, lock_delay=1),
+        LockRequest([write("a"), "b"], keep_unused=KEEP),
+        LockRequest(["a"], keep_unused=KEEP),
+        LockRequest(["a", "b"]),
+    ],
+)
+def test_request_that_is_not_alike_asks_the_server(fake: FakeServer, heard: Heard, run: Run, other: LockRequest) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            async with client.lock(["a", "b"], keep_unused=KEEP) as first:
+                pass
+            async with client.lock(other) as lock:
+                assert lock.fencing_token != first.fencing_token
+            assert heard.kinds()[:3] == ["acquire", "acquire", "release"]  # the server wants the first one back
+
+    run(body())
+
+
+def test_kept_lock_is_free_for_others_when_they_want_it(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("contended")
+        async with AsyncClient(address) as client, AsyncClient(address) as other:
+            async with client.lock(lock, keep_unused=KEEP) as first:
+                pass
+            async with client.lock(lock, keep_unused=KEEP) as second:
+                assert second.fencing_token == first.fencing_token
+            assert len((await other.get_lock(lock)).holders) == 1
+            async with other.lock(lock, wait=30) as theirs:
+                assert theirs.fencing_token > first.fencing_token
+                assert left(client) == []
+            async with client.lock(lock, keep_unused=KEEP) as again:
+                assert again.fencing_token > theirs.fencing_token
+
+    run(body())
+
+
+def test_try_finds_it_taken_and_makes_it_free(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("try")
+        async with AsyncClient(address) as client, AsyncClient(address) as other:
+            await keep(client, lock)
+            assert await other.try_lock(lock) is None
+            while (await other.get_lock(lock)).holders:
+                pass
+            assert await other.try_lock(lock) is not None
+
+    run(body())
+
+
+def test_contended_while_it_is_used_it_is_released_with_its_use(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("used")
+        told: asyncio.Queue[Contended] = asyncio.Queue()
+        async with AsyncClient(address) as client, AsyncClient(address) as other:
+            used = await client.acquire(lock, keep_unused=KEEP, listener=Listener(on_contended=told.put_nowait))
+            waiting = await queued(other, lock)
+            assert await told.get() == Contended(lock, 1, None)
+            later = await queued(client, lock, keep_unused=KEEP)  # at the server, behind the other
+            assert used.is_valid
+            assert (await used.release()).outcome == "RELEASED"
+            theirs = await waiting
+            assert theirs.fencing_token > used.fencing_token
+            await theirs.release()
+            assert (await later).fencing_token > theirs.fencing_token
+
+    run(body())
+
+
+def test_grant_that_tells_of_waiters_is_not_kept(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        told: list[Contended] = []
+        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
+            async with client.lock("a"):
+                mine = await queued(client, "a", keep_unused=KEEP, listener=Listener(on_contended=told.append))
+                theirs = await queued(other, "a")
+            lock = await mine
+            assert lock.grants[0].waiters == 1
+            assert told == [Contended("a", 1, None)]
+            await lock.release()
+            await (await theirs).release()
+            assert left(client) == []
+
+    run(body())
+
+
+def test_release_request_and_jeopardy_want_it_back_too(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            for number, ask in enumerate([lambda: fake.request_release("0"), fake.jeopardize]):
+                await keep(client, f"{number}")
+                await asyncio.to_thread(ask)
+                await heard.until("release")
+                assert heard.kinds() == ["acquire", "release"]
+                assert left(client) == []
+            told: asyncio.Queue[Any] = asyncio.Queue()
+            listener = Listener(on_jeopardy=told.put_nowait, on_safe=lambda: told.put_nowait(0))
+            async with client.lock("used", keep_unused=KEEP, listener=listener):
+                await asyncio.to_thread(fake.jeopardize, 20.0)
+                await asyncio.to_thread(fake.make_safe)
+                assert [await told.get(), await told.get()] == [20.0, 0]
+            await heard.until("release")  # once wanted back, it stays so
+            assert left(client) == []
+
+    run(body())
+
+
+def test_those_who_wait_in_the_client_are_served_in_their_order(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        order: list[int] = []
+        async with AsyncClient(fake.address) as client:
+
+            async def work(number: int) -> None:
+                async with client.lock("a", keep_unused=KEEP) as lock:
+                    order.append(number)
+                    assert lock.fencing_token == used.fencing_token
+                    await asyncio.sleep(0)
+
+            used = await client.acquire("a", keep_unused=KEEP)
+            tasks = [asyncio.ensure_future(work(number)) for number in range(5)]
+            gone = await queued(client, "a", keep_unused=KEEP)
+            tasks += [asyncio.ensure_future(work(5))]
+            await asyncio.sleep(0)
+            gone.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await gone
+            await used.release()
+            await asyncio.gather(*tasks)
+            assert order == list(range(6))
+            assert heard.kinds() == ["acquire"]
+
+    run(body())
+
+
+def test_those_who_waited_before_it_was_wanted_have_it_first(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        told: asyncio.Queue[Contended] = asyncio.Queue()
+        listener = Listener(on_contended=told.put_nowait)
+        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
+            used = await client.acquire("a", keep_unused=KEEP, listener=listener)
+            before = await queued(client, "a", keep_unused=KEEP, listener=listener)
+            theirs = await queued(other, "a")
+            assert await told.get() == Contended("a", 1, None)
+            after = await queued(client, "a", keep_unused=KEEP)
+            await used.release()
+            next_one = await before
+            assert next_one.fencing_token == used.fencing_token
+            assert await told.get() == Contended("a", 1, None)  # it holds what is wanted, too
+            await next_one.release()
+            await (await theirs).release()
+            assert (await after).fencing_token > used.fencing_token
+
+    run(body())
+
+
+def test_those_who_wait_still_after_a_second_ask_the_server(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
+            used = await client.acquire("a", keep_unused=KEEP)
+            before = await queued(client, "a", keep_unused=KEEP)
+            theirs = await queued(other, "a")
+            await until(lambda: not left(client))
+            while len((await other.get_lock("a")).queue) < 2:
+                pass
+            assert used.is_valid
+            await used.release()
+            await (await theirs).release()
+            assert (await before).fencing_token > used.fencing_token
+
+    run(body())
+
+
+def test_it_is_released_when_its_time_is_over(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            await keep(client, "a")
+            async with client.lock("a", keep_unused=0.1):  # the last one says for how long
+                await asyncio.sleep(0.2)
+                assert heard.kinds() == ["acquire"]
+            await heard.until("release")
+            assert left(client) == []
+            async with client.lock("a", keep_unused=0.1), client.lock("b", keep_unused=0.1):
+                await asyncio.sleep(0.2)
+
+    run(body())
+
+
+def test_wait_limit_counts_in_the_client(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client, client.lock("a", keep_unused=KEEP):
+            assert await client.try_lock("a", keep_unused=KEEP) is None
+            with pytest.raises(NotAcquiredError) as caught:
+                await client.acquire("a", keep_unused=KEEP, wait=0.05)
+            assert caught.value.reason == "TIMED_OUT"
+            assert heard.kinds() == ["acquire"]
+            lease = client._state.lease
+            assert lease is not None
+            assert not lease.keeper.waiting
+
+    run(body())
+
+
+def test_owner_is_granted_it_once_more_and_the_last_release_passes_it_on(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            outer = await client.acquire("a", keep_unused=KEEP, owner="o")
+            waiting = await queued(client, "a", keep_unused=KEEP, owner="p")
+            inner = await client.acquire("a", keep_unused=KEEP, owner="o")
+            assert inner.fencing_token == outer.fencing_token
+            assert inner.grants[0].hold_count == 2
+            result = await outer.release()
+            assert (result.outcome, result.remaining_holds) == ("DECREMENTED", 1)
+            assert not outer.is_valid
+            assert inner.is_valid
+            assert not waiting.done()
+            assert (await inner.release()).outcome == "RELEASED"
+            await (await waiting).release()
+            assert heard.kinds() == ["acquire"]
+            assert left(client)[0] == 1
+
+    run(body())
+
+
+def test_owner_that_would_wait_for_itself_is_refused(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            async with client.lock(["a", read("b")], keep_unused=KEEP, owner="o"):
+                others: list[Any] = ["a", ["a", read("b")], write("b"), read("a")]
+                for other in others:
+                    with pytest.raises(NotAcquiredError) as caught:
+                        await client.acquire(other, owner="o")
+                    assert caught.value.reason == "WOULD_DEADLOCK"
+                with pytest.raises(NotAcquiredError):
+                    await client.acquire(["c", "a"], owner="o", keep_unused=KEEP)
+                async with client.lock(read("b"), owner="o"):
+                    pass
+                assert await client.try_lock("a", owner="p") is None
+                assert heard.kinds() == ["acquire", "acquire", "release", "acquire"]
+            async with client.lock("d", owner="o"):
+                with pytest.raises(NotAcquiredError):
+                    await client.acquire("d", owner="o", keep_unused=KEEP)
+            async with client.lock("a", owner="o"):  # unused, it is no more in his way than in anybody's
+                pass
+
+    run(body())
+
+
+def test_what_can_be_shared_is_shared_and_kept(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("shared")
+        async with AsyncClient(address) as client, AsyncClient(address) as other:
+            for spec in (read(lock), permits(lock + "/p", 1, 2)):
+                request = LockRequest(spec, keep_unused=KEEP)
+                first, second = await client.acquire(request), await client.acquire(request)
+                await first.release()
+                await second.release()
+                async with client.lock(request) as third, client.lock(request) as fourth:
+                    assert {third.fencing_token, fourth.fencing_token} == {first.fencing_token, second.fencing_token}
+            held = await client.acquire(permits(lock + "/p", 1, 2), keep_unused=KEEP, owner="o")
+            async with client.lock(permits(lock + "/p", 1, 2), keep_unused=KEEP, owner="o") as more:
+                assert more.fencing_token != held.fencing_token  # its own ones
+            await held.release()
+            async with other.lock([write(lock), permits(lock + "/p", 2, 2)], wait=30):
+                assert left(client) == []
+
+    run(body())
+
+
+def test_loss_is_told_to_who_uses_it_and_to_nobody_else(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        lost: list[str] = []
+        listener = Listener(on_lost=lost.append)
+        async with AsyncClient(fake.address) as client:
+            first = await client.acquire("a", keep_unused=KEEP, listener=listener)
+            await first.release()
+            await asyncio.to_thread(fake.lose, "a")
+            await until(lambda: not left(client))
+            second = await client.acquire("a", keep_unused=KEEP, listener=listener, owner="o")
+            assert second.fencing_token > first.fencing_token
+            assert lost == []
+            level = await client.acquire("a", keep_unused=KEEP, listener=listener, owner="o")
+            waiting = await queued(client, "a", keep_unused=KEEP)
+            await asyncio.to_thread(fake.lose, "a")
+            assert await second.wait_lost() == await level.wait_lost() == "FORCED"
+            assert (await second.release()).outcome == "LOST"
+            assert lost == ["FORCED", "FORCED"]
+            assert first.lost_reason is None
+            third = await waiting
+            assert third.fencing_token > second.fencing_token
+            await third.release()
+            assert heard.kinds() == ["acquire"] * 3
+
+    run(body())
+
+
+def test_resume_repeats_what_is_kept(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            async with client.lock("a", keep_unused=KEEP) as unused:
+                pass
+            async with client.lock("b", keep_unused=KEEP) as used:
+                heard.clear()
+                await asyncio.to_thread(fake.disconnect)
+                async with client.lock("c"):  # over the next stream
+                    sent = [request.acquire for request in heard if request.acquire.held_tokens]
+                assert [list(each.held_tokens) for each in sent] == [[unused.fencing_token], [used.fencing_token]]
+                assert all(each.notify_contention for each in sent)
+            async with client.lock("a", keep_unused=KEEP) as again:
+                assert again.fencing_token == unused.fencing_token
+
+    run(body())
+
+
+def test_at_most_a_thousand_are_kept_unused(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            locks = await asyncio.gather(*(client.acquire(f"{number}", keep_unused=KEEP) for number in range(1002)))
+            for lock in locks:
+                await lock.release()
+            await client.try_lock("over the same stream")
+            assert heard.kinds().count("release") == 2
+            assert left(client)[0] == 1000
+
+    run(body())
+
+
+def test_closing_frees_what_is_kept_and_ends_who_waits(address: str, run: Run) -> None:
+    async def body() -> None:
+        unused, used = name("closed"), name("closed")
+        async with AsyncClient(address) as other:
+            client = AsyncClient(address)
+            await keep(client, unused)
+            lock = await client.acquire(used, keep_unused=KEEP)
+            waiting = await queued(client, used, keep_unused=KEEP)
+            await client.close()
+            with pytest.raises(ClosedError):
+                await waiting
+            assert lock.lost_reason == "LEASE_CLOSED"
+            async with other.lock([unused, used], wait=10):
+                pass
+
+    run(body())
+
+
+def test_lease_that_ends_takes_what_is_kept_with_it(fake: FakeServer, heard: Heard, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            await keep(client, "a")
+            used = await client.acquire("b", keep_unused=KEEP)
+            waiting = await queued(client, "b", keep_unused=KEEP)
+            await asyncio.to_thread(fake.expire_leases)
+            with pytest.raises(LeaseLostError):
+                await waiting
+            assert await used.wait_lost() == "EXPIRED"
+            await keep(client, "a", "b")
+
+    run(body())
+
+
+def test_clock_is_looked_at_before_what_is_kept_is_granted(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address, ttl=2) as client:
+            async with client.lock("a", keep_unused=KEEP) as first:
+                pass
+            time.sleep(2.5)  # noqa: ASYNC251 # the loop stands still: no timer runs
+            async with client.lock("a", keep_unused=KEEP) as lock:
+                assert lock.fencing_token > first.fencing_token
+
+    run(body())
+
+
+def test_who_takes_it_again_and_again_hears_that_others_want_it(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
+            await keep(client, "a")
+            theirs = asyncio.ensure_future(other.acquire("a"))
+            while not theirs.done():
+                lock = await client.try_lock("a", keep_unused=KEEP)
+                if lock is not None:
+                    await lock.release()
+            await (await theirs).release()
+
+    run(body())
+
+
+def test_observer_counts_each_user(fake: FakeServer, run: Run) -> None:
+    class Counts(Observation, Observer):
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        def acquiring(self, request: LockRequest) -> Observation:
+            return self
+
+        def on_acquired(self, grants: Any, waited: float) -> None:
+            self.seen.append("acquired")
+
+        def on_not_acquired(self, error: Any, waited: float) -> None:
+            self.seen.append("not acquired")
+
+        def on_released(self, held: float) -> None:
+            self.seen.append("released")
+
+        def on_lost(self, reason: str, held: float) -> None:
+            self.seen.append("lost")
+
+    async def body() -> None:
+        counts = Counts()
+        async with AsyncClient(fake.address, observer=counts) as client:
+            await keep(client, "a")
+            lock = await client.acquire("a", keep_unused=KEEP)
+            assert await client.try_lock("a", keep_unused=KEEP) is None
+            await asyncio.to_thread(fake.lose, "a")
+            await lock.wait_lost()
+        assert counts.seen == ["acquired", "released", "acquired", "not acquired", "lost"]
+
+    run(body())
+
+
+def test_threads_share_what_is_kept(fake: FakeServer, heard: Heard) -> None:
+    inside, most, tokens = 0, 0, set()
+    with Client(fake.address) as client:
+        with client.lock("many", keep_unused=KEEP):
+            pass
+
+        def work() -> None:
+            nonlocal inside, most
+            for _ in range(20):
+                with client.lock("many", keep_unused=KEEP) as lock:
+                    inside += 1
+                    most = max(most, inside)
+                    tokens.add(lock.fencing_token)
+                    inside -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert (most, len(tokens)) == (1, 1)
+    assert heard.kinds() == ["acquire"]
