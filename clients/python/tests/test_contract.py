@@ -135,6 +135,35 @@ def test_owner_is_granted_its_lock_again_and_the_last_release_frees_it(address: 
     run(body())
 
 
+def test_owners_last_level_holds_the_lock_though_others_asked_before(address: str, run: Run) -> None:
+    async def body() -> None:
+        lock = name("reentrant")
+        async with AsyncClient(address) as client:
+            outer = await client.acquire(lock, owner="task")
+            waiting = await queued(client, lock)
+            inner = await client.acquire(lock, owner="task")
+            await outer.release()
+            assert await client.try_lock(lock) is None
+            assert not waiting.done()
+            await inner.release()
+            await (await waiting).release()
+
+    run(body())
+
+
+def test_owner_is_granted_several_locks_again(address: str, run: Run) -> None:
+    async def body() -> None:
+        first, second = name("reentrant"), name("reentrant")
+        async with AsyncClient(address) as client:
+            outer = await client.acquire([first, second], owner="task")
+            inner = await client.acquire([second, first], owner="task")
+            assert [grant.fencing_token for grant in inner.grants] == [grant.fencing_token for grant in reversed(outer.grants)]
+            await outer.release()
+            await inner.release()
+
+    run(body())
+
+
 def test_requests_that_are_larger_together_than_a_message_may_be_are_granted(address: str, run: Run) -> None:
     async def body() -> None:
         async with AsyncClient(address) as client:

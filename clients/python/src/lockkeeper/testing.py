@@ -367,7 +367,8 @@ class FakeServer:
 
     def _admits(self, name: str, request: _Request) -> bool:
         queue = self._queues[name]
-        ahead = queue[: queue.index(request)]
+        place = queue.index(request)
+        ahead = queue[:place] + [r for r in queue[place + 1 :] if r.tokens]  # an owner's levels are behind those who waited before
         mode = request.mode(name)
         if any(r.tokens and r.is_owned_with(request) and r.mode(name) == mode for r in queue) and mode != types.LOCK_MODE_PERMITS:
             return True
@@ -384,13 +385,13 @@ class FakeServer:
     def _grant(self, request: _Request) -> list[pb.Grant]:
         if request.timer is not None:
             request.timer.cancel()
-        grants = []
+        grants: list[pb.Grant] = []
         for lock in request.message.locks:
             ours = [r for r in self._queues[lock.name] if r.tokens and r.is_owned_with(request)]
             same = [r for r in ours if r.mode(lock.name) == request.mode(lock.name)]
             token = same[0].tokens[[each.name for each in same[0].message.locks].index(lock.name)] if same else next(self._tokens)
-            request.tokens.append(token)
             grants.append(pb.Grant(name=lock.name, fencing_token=token, hold_count=1 + len(same)))
+        request.tokens = [grant.fencing_token for grant in grants]  # not before, since it is of its own owner
         if request.message.HasField("max_hold"):
             longest = to_seconds(request.message.max_hold)
             grace = min(2.0, max(0.1, longest / 10))  # as the contract says
