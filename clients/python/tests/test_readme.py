@@ -32,13 +32,19 @@ def test_start_works_with_the_server_in_memory(fake: FakeServer) -> None:
         assert said_by(block, fake.address).startswith("held, with the token ")
 
 
+def test_kept_lock_has_one_token(fake: FakeServer) -> None:
+    said = said_by(BLOCKS[2], fake.address).splitlines()
+    assert [line.split(" with ")[0] for line in said] == ["step 0", "step 1", "step 2"]
+    assert len({line.split()[-1] for line in said}) == 1
+
+
 def test_examples_of_tests_notice_the_loss() -> None:
-    for block in BLOCKS[2:4]:
+    for block in BLOCKS[3:5]:
         assert said_by(block, "") == "noticed: FORCED\n"
 
 
 def test_example_of_an_observer_runs() -> None:
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
     use = """
 class Any:
     def __getattr__(self, name): return lambda *_, **__: self
@@ -46,4 +52,4 @@ with __import__("lockkeeper.testing").testing.FakeServer() as server:
     with Client(server.address, observer=Measured(Any(), Any())) as client, client.lock("a"):
         print("observed")
 """
-    assert said_by(BLOCKS[4] + use, "") == "observed\n"
+    assert said_by(BLOCKS[5] + use, "") == "observed\n"
