@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 import servers
+from keeping import Heard
 
 from lockkeeper.testing import FakeServer
+from lockkeeper.v1 import lock_service_pb2 as pb
 
 T = TypeVar("T")
 LIMIT = 60.0  # seconds after which a test that waits has failed
@@ -29,6 +31,19 @@ def real() -> Iterator[servers.RealServer]:
 def fake() -> Iterator[FakeServer]:
     with FakeServer() as server:
         yield server
+
+
+@pytest.fixture
+def heard(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Heard:
+    """What the server in memory is asked."""
+    heard, take = Heard(), fake._take
+
+    def listen(lease: Any, request: pb.SessionRequest) -> None:
+        heard.append(request)
+        take(lease, request)
+
+    monkeypatch.setattr(fake, "_take", listen)
+    return heard
 
 
 @pytest.fixture(params=["fake", "real"])

@@ -3,94 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
-import uuid
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from keeping import KEEP, Heard, Run, keep, left, name, queued, until
 
 from lockkeeper import (
     AsyncClient,
-    AsyncLock,
     Client,
     ClosedError,
     Contended,
     LeaseLostError,
     Listener,
     LockRequest,
-    NotAcquiredError,
     Observation,
     Observer,
-    permits,
-    read,
     write,
 )
 from lockkeeper.testing import FakeServer
 from lockkeeper.v1 import lock_service_pb2 as pb
-
-Run = Callable[[Awaitable[Any]], Any]
-KEEP = 600.0  # longer than any test
-
-
-class Heard(list[pb.SessionRequest]):
-    """What the server was asked."""
-
-    def kinds(self) -> list[str]:
-        """The kinds of all requests about locks, and forgets them."""
-        kinds = [str(request.WhichOneof("request")) for request in self]
-        self.clear()
-        return [kind for kind in kinds if kind in ("acquire", "release")]
-
-    async def until(self, kind: str) -> None:
-        """Waits for a request of that kind."""
-        await until(lambda: kind in [request.WhichOneof("request") for request in list(self)])
-
-
-@pytest.fixture
-def heard(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Heard:
-    heard, take = Heard(), fake._take
-
-    def listen(lease: Any, request: pb.SessionRequest) -> None:
-        heard.append(request)
-        take(lease, request)
-
-    monkeypatch.setattr(fake, "_take", listen)
-    return heard
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    while not holds():  # noqa: ASYNC110 # nobody tells
-        await asyncio.sleep(0.01)
-
-
-def name(what: str) -> str:
-    return f"python/kept/{what}/{uuid.uuid4().hex}"
-
-
-async def queued(client: AsyncClient, locks: Any, **options: Any) -> asyncio.Task[AsyncLock]:
-    """Asks for locks, and returns when the request waits, in the client or at the server."""
-    waits = asyncio.Event()
-    listener = replace(options.pop("listener", Listener()), on_queued=lambda _: waits.set())
-    task = asyncio.ensure_future(client.acquire(locks, listener=listener, **options))
-    await waits.wait()
-    return task
-
-
-async def keep(client: AsyncClient, *locks: Any, **options: Any) -> None:
-    """Uses a lock once, so that it is kept unused."""
-    async with client.lock(list(locks), keep_unused=KEEP, **options):
-        pass
-
-
-def left(client: AsyncClient) -> list[Any]:
-    """What the client keeps, or knows of those who use it or wait for it."""
-    lease = client._state.lease
-    assert lease is not None
-    keeper = lease.keeper
-    return [part for part in (keeper._unused, keeper._sole, keeper._shared, keeper._owned, keeper.waiting) if part]
 
 
 def test_next_user_has_the_same_token_and_no_message_is_sent(fake: FakeServer, heard: Heard, run: Run) -> None:
@@ -239,71 +172,6 @@ def test_release_request_and_jeopardy_want_it_back_too(fake: FakeServer, heard: 
     run(body())
 
 
-def test_those_who_wait_in_the_client_are_served_in_their_order(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        order: list[int] = []
-        async with AsyncClient(fake.address) as client:
-
-            async def work(number: int) -> None:
-                async with client.lock("a", keep_unused=KEEP) as lock:
-                    order.append(number)
-                    assert lock.fencing_token == used.fencing_token
-                    await asyncio.sleep(0)
-
-            used = await client.acquire("a", keep_unused=KEEP)
-            tasks = [asyncio.ensure_future(work(number)) for number in range(5)]
-            gone = await queued(client, "a", keep_unused=KEEP)
-            tasks += [asyncio.ensure_future(work(5))]
-            await asyncio.sleep(0)
-            gone.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await gone
-            await used.release()
-            await asyncio.gather(*tasks)
-            assert order == list(range(6))
-            assert heard.kinds() == ["acquire"]
-
-    run(body())
-
-
-def test_those_who_waited_before_it_was_wanted_have_it_first(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        told: asyncio.Queue[Contended] = asyncio.Queue()
-        listener = Listener(on_contended=told.put_nowait)
-        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
-            used = await client.acquire("a", keep_unused=KEEP, listener=listener)
-            before = await queued(client, "a", keep_unused=KEEP, listener=listener)
-            theirs = await queued(other, "a")
-            assert await told.get() == Contended("a", 1, None)
-            after = await queued(client, "a", keep_unused=KEEP)
-            await used.release()
-            next_one = await before
-            assert next_one.fencing_token == used.fencing_token
-            assert await told.get() == Contended("a", 1, None)  # it holds what is wanted, too
-            await next_one.release()
-            await (await theirs).release()
-            assert (await after).fencing_token > used.fencing_token
-
-    run(body())
-
-
-def test_those_who_wait_still_after_a_second_ask_the_server(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
-            used = await client.acquire("a", keep_unused=KEEP)
-            before = await queued(client, "a", keep_unused=KEEP)
-            theirs = await queued(other, "a")
-            await until(lambda: not left(client))
-            while len((await other.get_lock("a")).queue) < 2:
-                pass
-            assert used.is_valid
-            await used.release()
-            await (await theirs).release()
-            assert (await before).fencing_token > used.fencing_token
-
-    run(body())
-
-
 def test_it_is_released_when_its_time_is_over(fake: FakeServer, heard: Heard, run: Run) -> None:
     async def body() -> None:
         async with AsyncClient(fake.address) as client:
@@ -315,87 +183,6 @@ def test_it_is_released_when_its_time_is_over(fake: FakeServer, heard: Heard, ru
             assert left(client) == []
             async with client.lock("a", keep_unused=0.1), client.lock("b", keep_unused=0.1):
                 await asyncio.sleep(0.2)
-
-    run(body())
-
-
-def test_wait_limit_counts_in_the_client(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address) as client, client.lock("a", keep_unused=KEEP):
-            assert await client.try_lock("a", keep_unused=KEEP) is None
-            with pytest.raises(NotAcquiredError) as caught:
-                await client.acquire("a", keep_unused=KEEP, wait=0.05)
-            assert caught.value.reason == "TIMED_OUT"
-            assert heard.kinds() == ["acquire"]
-            lease = client._state.lease
-            assert lease is not None
-            assert not lease.keeper.waiting
-
-    run(body())
-
-
-def test_owner_is_granted_it_once_more_and_the_last_release_passes_it_on(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address) as client:
-            outer = await client.acquire("a", keep_unused=KEEP, owner="o")
-            waiting = await queued(client, "a", keep_unused=KEEP, owner="p")
-            inner = await client.acquire("a", keep_unused=KEEP, owner="o")
-            assert inner.fencing_token == outer.fencing_token
-            assert inner.grants[0].hold_count == 2
-            result = await outer.release()
-            assert (result.outcome, result.remaining_holds) == ("DECREMENTED", 1)
-            assert not outer.is_valid
-            assert inner.is_valid
-            assert not waiting.done()
-            assert (await inner.release()).outcome == "RELEASED"
-            await (await waiting).release()
-            assert heard.kinds() == ["acquire"]
-            assert left(client)[0] == 1
-
-    run(body())
-
-
-def test_owner_that_would_wait_for_itself_is_refused(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address) as client:
-            async with client.lock(["a", read("b")], keep_unused=KEEP, owner="o"):
-                others: list[Any] = ["a", ["a", read("b")], write("b"), read("a")]
-                for other in others:
-                    with pytest.raises(NotAcquiredError) as caught:
-                        await client.acquire(other, owner="o")
-                    assert caught.value.reason == "WOULD_DEADLOCK"
-                with pytest.raises(NotAcquiredError):
-                    await client.acquire(["c", "a"], owner="o", keep_unused=KEEP)
-                async with client.lock(read("b"), owner="o"):
-                    pass
-                assert await client.try_lock("a", owner="p") is None
-                assert heard.kinds() == ["acquire", "acquire", "release", "acquire"]
-            async with client.lock("d", owner="o"):
-                with pytest.raises(NotAcquiredError):
-                    await client.acquire("d", owner="o", keep_unused=KEEP)
-            async with client.lock("a", owner="o"):  # unused, it is no more in his way than in anybody's
-                pass
-
-    run(body())
-
-
-def test_what_can_be_shared_is_shared_and_kept(address: str, run: Run) -> None:
-    async def body() -> None:
-        lock = name("shared")
-        async with AsyncClient(address) as client, AsyncClient(address) as other:
-            for spec in (read(lock), permits(lock + "/p", 1, 2)):
-                request = LockRequest(spec, keep_unused=KEEP)
-                first, second = await client.acquire(request), await client.acquire(request)
-                await first.release()
-                await second.release()
-                async with client.lock(request) as third, client.lock(request) as fourth:
-                    assert {third.fencing_token, fourth.fencing_token} == {first.fencing_token, second.fencing_token}
-            held = await client.acquire(permits(lock + "/p", 1, 2), keep_unused=KEEP, owner="o")
-            async with client.lock(permits(lock + "/p", 1, 2), keep_unused=KEEP, owner="o") as more:
-                assert more.fencing_token != held.fencing_token  # its own ones
-            await held.release()
-            async with other.lock([write(lock), permits(lock + "/p", 2, 2)], wait=30):
-                assert left(client) == []
 
     run(body())
 
@@ -550,25 +337,45 @@ def test_observer_counts_each_user(fake: FakeServer, run: Run) -> None:
     run(body())
 
 
-def test_threads_share_what_is_kept(fake: FakeServer, heard: Heard) -> None:
-    inside, most, tokens = 0, 0, set()
-    with Client(fake.address) as client:
-        with client.lock("many", keep_unused=KEEP):
-            pass
+@pytest.mark.parametrize("in_use", [False, True])
+def test_grant_that_is_said_anew_with_waiters_wants_it_back(fake: FakeServer, heard: Heard, run: Run, in_use: bool) -> None:
+    def grant_anew() -> None:  # as a server does that has taken the lease over
+        (request,) = fake._queues["a"]
+        grant = pb.Grant(name="a", fencing_token=request.tokens[0], waiters=2)
+        fake._tell(request, granted=pb.Granted(grants=[grant], lease_id=request.lease.id))
 
-        def work() -> None:
-            nonlocal inside, most
-            for _ in range(20):
-                with client.lock("many", keep_unused=KEEP) as lock:
-                    inside += 1
-                    most = max(most, inside)
-                    tokens.add(lock.fencing_token)
-                    inside -= 1
+    async def body() -> None:
+        told: asyncio.Queue[Contended] = asyncio.Queue()
+        async with AsyncClient(fake.address) as client:
+            lock = await client.acquire("a", keep_unused=KEEP, listener=Listener(on_contended=told.put_nowait))
+            if not in_use:
+                await lock.release()
+            await asyncio.to_thread(fake._do, grant_anew)
+            if in_use:
+                assert await told.get() == Contended("a", 2, None)
+                assert lock.is_valid
+                assert heard.kinds() == ["acquire"]
+                await lock.release()
+            await heard.until("release")
+            assert left(client) == []
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-    assert (most, len(tokens)) == (1, 1)
-    assert heard.kinds() == ["acquire"]
+    run(body())
+
+
+def test_leadership_is_not_kept(fake: FakeServer, heard: Heard, run: Run) -> None:
+    options: Any = {"keep_unused": KEEP}
+
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client:
+            election = client.election("leader")
+            for refuses in (lambda: client.election("leader", **options), lambda: election.terms("me", **options)):
+                with pytest.raises(TypeError):
+                    refuses()
+            with pytest.raises(TypeError):
+                await election.campaign("me", **options)
+            await (await election.campaign("me")).release()
+            assert heard.kinds() == ["acquire", "release"]
+
+    run(body())
+    with Client(fake.address) as client, pytest.raises(TypeError):
+        client.lead("leader", "me", lambda _: None, **options)

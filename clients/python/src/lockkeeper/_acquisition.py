@@ -39,7 +39,8 @@ class Acquisition:
         loop = asyncio.get_running_loop()
         self.request_id = request_id
         self.request = request
-        self.give_up = NEVER if request.wait is None else now() + request.wait
+        self.since = now()  # it is made, or no server can be reached
+        self.give_up = NEVER if request.wait is None else self.since + request.wait
         self.state = State.WAITING
         self.grants: tuple[Grant, ...] = ()
         self.last = (0, 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockkeeper._acquisition import NEVER, Acquisition, State
 from lockkeeper._clock import now
-from lockkeeper.errors import LockkeeperError, NotAcquiredError
+from lockkeeper.errors import LockkeeperError, NotAcquiredError, ServerUnavailableError
 from lockkeeper.requests import LockRequest, LockSpec
 from lockkeeper.v1 import lock_service_pb2 as pb
 
@@ -20,6 +20,7 @@ MOST_UNUSED = 1_000
 _FOR_THOSE_BEFORE = 1.0  # seconds for those who waited in the client when the lock was wanted back
 _RELEASED = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_RELEASED)
 Alike = tuple[tuple[LockSpec, ...], float]
+Key = tuple[tuple[LockSpec, ...], float, str]
 
 
 class Use(Acquisition):
@@ -28,8 +29,16 @@ class Use(Acquisition):
     def __init__(self, request_id: str, request: LockRequest, on_event: Callable[[str, Any], None]) -> None:
         super().__init__(request_id, request, on_event)
         self.alike: Alike = (request.specs, round(request.lock_delay, 3))
-        self.hold: Hold | None = None  # that it asks for, waits for or uses
-        self.timer: asyncio.TimerHandle | None = None  # of its wait in the client
+        self.excludes = any(spec._excludes for spec in request.specs)
+        self.counts = any(spec._counts for spec in request.specs)
+        self.key: Key | None = None  # of the line where it waits for its turn; None: it waits for nobody here
+        if self.excludes:
+            self.key = (*self.alike, "")
+        elif request.owner and not self.counts:  # its owner is granted it once more as soon as he has it
+            self.key = (*self.alike, request.owner)
+        self.hold: Hold | None = None  # that it asks for or uses
+        self.line: Line | None = None  # in which it waits
+        self.timer: asyncio.TimerHandle | None = None  # of that wait
 
     def until(self, lease_deadline: float) -> float:
         return NEVER if self.hold is None else self.hold.until(lease_deadline)
@@ -48,24 +57,39 @@ class Use(Acquisition):
             self.granted.set_result(None)
 
 
+class Line:
+    """Alike requests of which one at a time is at the servers: another entry of the client's would look like somebody else's."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.hold: Hold | None = None  # which they have in turn; used or not, as long as nobody wants it back
+        self.asker: Hold | None = None
+        self.waiting: dict[Use, None] = {}  # for what is held, and is given to them, in their order
+        self.behind: dict[Use, None] = {}  # the one that asks
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.hold or self.asker or self.waiting or self.behind)
+
+
 class Hold(Acquisition):
     """What the servers know of it: one request, for whoever uses it. Several users at a time are levels of one owner."""
 
-    def __init__(self, keeper: Keeper, first: Use) -> None:
+    def __init__(self, keeper: Keeper, first: Use, line: Line | None) -> None:
         request = replace(first.request, owner="", deadlock_check=False, notify_contention=True, keep_unused=None)
         super().__init__(first.request_id, request, lambda kind, value: None)
         self.give_up = first.give_up
         self.alike = first.alike
-        self.excludes = any(spec._excludes for spec in request.specs)
-        self.counts = any(spec._counts for spec in request.specs)
+        self.excludes = first.excludes
+        self.counts = first.counts
+        self.line = line
         self.users = [first]
-        self.waiting: dict[Use, None] = {}  # in the client, in their order
         self.wanted = False  # back
         self.wanted_by: dict[str, Any] = {}  # the events that said so, for who uses it next
         self.give_until = NEVER  # to those who wait in the client
         self.is_unused = False
         self.unused_until = NEVER
-        self.passed_on = False
+        self.was_used = False
         self.timer: asyncio.TimerHandle | None = None
         self.timer_at = NEVER
         self._keeper = keeper
@@ -89,6 +113,7 @@ class Hold(Acquisition):
         users, self.users = self.users, []
         for use in users:
             use.fail(error)
+        self._keeper._on_not_granted(self, error)
 
     def tell(self, kind: str, value: Any) -> None:
         if kind == "lost":
@@ -113,7 +138,7 @@ class Keeper:
         self._lease = lease
         self._loop = asyncio.get_running_loop()
         self._unused = 0
-        self._sole: dict[Alike, Hold] = {}  # which exclude each other: used or not, as long as nobody wants them back
+        self._lines: dict[Key | None, Line] = {}
         self._shared: dict[Alike, dict[Hold, None]] = {}  # of which there may be several: those that are unused
         self._owned: dict[tuple[str, str], dict[Hold, None]] = {}  # what an owner uses, by the owner and each lock's name
 
@@ -123,7 +148,8 @@ class Keeper:
         if own is not None:
             self._begin(own, use)
             return
-        hold = self._sole.get(use.alike) or next(reversed(self._shared.get(use.alike, {})), None)
+        line = self._lines.get(use.key)
+        hold = line.hold if use.excludes and line is not None else next(reversed(self._shared.get(use.alike, {})), None)
         if hold is not None and not hold.users and self._lease.is_valid(hold):
             self._take_unused(hold)
             self._begin(hold, use)
@@ -131,10 +157,16 @@ class Keeper:
         use.message()  # what cannot be sent fails here
         if self.refuses(use):
             return
-        if hold is not None and hold.users:
-            self._wait(hold, use)
+        if line is None and use.key is not None:
+            line = self._lines[use.key] = Line(use.key)
+        if line is None or (line.hold is None and line.asker is None):
+            self._ask(use, line)
+        elif use.give_up > now():
+            self._wait(line, use)
+        elif use.excludes:
+            self._time_out(use)
         else:
-            self._ask(use)
+            self._ask(use, None)  # it may be granted at once all the same
 
     def release(self, use: Use) -> None:
         """Ends a use, or withdraws a request."""
@@ -143,8 +175,7 @@ class Keeper:
             if use in self.waiting:
                 self._stop_waiting(use)
             elif hold is not None:
-                hold.users.clear()
-                self._lease.release(hold)
+                self._withdraw(hold)
             use.fail(NotAcquiredError(f"{use.request}: withdrawn", "WITHDRAWN"))
         elif use.state is State.HELD and hold is not None:
             hold.users.remove(use)
@@ -165,10 +196,13 @@ class Keeper:
             holds += [held for held in self._lease.held() if held.request.owner == request.owner]
         for spec in [spec for hold in holds for spec in hold.request.specs if spec.name in asked]:
             if spec._excludes or asked[spec.name]._excludes:
-                words = f'{request}: its owner holds "{spec.name}", and would wait for itself'
-                acquisition.fail(NotAcquiredError(words, "WOULD_DEADLOCK"))
+                acquisition.fail(self._would_deadlock(request, spec))
                 return True
         return False
+
+    @staticmethod
+    def _would_deadlock(request: LockRequest, spec: LockSpec) -> NotAcquiredError:
+        return NotAcquiredError(f'{request}: its owner holds "{spec.name}", and would wait for itself', "WOULD_DEADLOCK")
 
     def end(self, why: Callable[[LockRequest], LockkeeperError]) -> None:
         """The lease ends: nobody waits any more."""
@@ -189,15 +223,38 @@ class Keeper:
         return None
 
     def _begin(self, hold: Hold, use: Use) -> None:
+        self._use(hold, use)
+        owner, line = use.request.owner, hold.line
+        if not owner or len(hold.users) > 1:
+            return
+        for spec in use.request.specs:
+            self._owned.setdefault((owner, spec.name), {})[hold] = None
+        if line is not None and (line.waiting or line.behind or line.asker):
+            self._join(hold, line, owner)
+
+    def _use(self, hold: Hold, use: Use) -> None:
         hold.users.append(use)
         use.begin(hold, len(hold.users))
-        if len(hold.users) == 1 and use.request.owner:
-            for spec in use.request.specs:
-                self._owned.setdefault((use.request.owner, spec.name), {})[hold] = None
+        if not hold.was_used:
+            hold.was_used = True  # who comes after this one has somebody of this client before him
+            hold.grants = tuple(replace(grant, previous_end="RELEASED") for grant in hold.grants)
         for kind, value in hold.wanted_by.items():
             use.tell(kind, value)
         if hold.jeopardy_until != NEVER:
             use.tell("jeopardy", hold.jeopardy_until - now())
+
+    def _join(self, hold: Hold, line: Line, owner: str) -> None:
+        """Alike requests of the owner that has it now wait for nobody but itself: it is granted once more to each."""
+        asking = line.asker.users if line.asker is not None else []
+        for use in [use for use in (*line.waiting, *line.behind, *asking) if use.request.owner == owner]:
+            if use in self.waiting:
+                self._stop_waiting(use)
+            elif use.hold is not None:
+                self._withdraw(use.hold)
+            if hold.counts:  # of permits, each takes its own
+                use.fail(self._would_deadlock(use.request, next(spec for spec in use.request.specs if spec._excludes)))
+            else:
+                self._use(hold, use)
 
     def _disown(self, hold: Hold, owner: str) -> None:
         for spec in hold.request.specs if owner else ():
@@ -209,13 +266,10 @@ class Keeper:
     def _pass_on(self, hold: Hold, last: LockRequest) -> None:
         """Its last user has released it: gives it to the next, keeps it, or gives it back."""
         self._disown(hold, last.owner)
-        if not hold.passed_on:
-            hold.passed_on = True
-            hold.grants = tuple(replace(grant, previous_end="RELEASED") for grant in hold.grants)
         valid = self._lease.is_valid(hold)
-        if valid and hold.waiting and now() < hold.give_until:
-            use = next(iter(hold.waiting))
-            self._stop_waiting(use)
+        line = hold.line
+        use = self._next(line.waiting) if line is not None and valid and now() < hold.give_until else None
+        if use is not None:
             self._begin(hold, use)
         elif valid and not hold.wanted and self._unused < MOST_UNUSED:
             hold.is_unused = True
@@ -239,13 +293,11 @@ class Keeper:
 
     # Those who wait for it here.
 
-    def _wait(self, hold: Hold, use: Use) -> None:
-        if use.give_up <= now():
-            self._time_out(use)
-            return
-        places = [pb.QueuePosition(name=spec.name, ahead=1 + len(hold.waiting)) for spec in use.request.specs]
-        use.hold = hold
-        hold.waiting[use] = self.waiting[use] = None
+    def _wait(self, line: Line, use: Use) -> None:
+        places = [pb.QueuePosition(name=spec.name, ahead=1 + len(line.waiting) + len(line.behind)) for spec in use.request.specs]
+        use.line = line
+        queue = line.behind if line.hold is None else line.waiting
+        queue[use] = self.waiting[use] = None
         if use.give_up != NEVER:
             use.timer = self._loop.call_later(use.give_up - now(), self._time_out, use)
         use.tell("queued", pb.Queued(positions=places))
@@ -255,28 +307,79 @@ class Keeper:
         use.fail(NotAcquiredError(f"{use.request}: not granted in time: in use in this client", "TIMED_OUT"))
 
     def _stop_waiting(self, use: Use) -> None:
+        self.waiting.pop(use, None)
         if use.timer is not None:
             use.timer.cancel()
-        if use.hold is not None:
-            use.hold.waiting.pop(use, None)
-        self.waiting.pop(use, None)
-        use.timer = use.hold = None
+            use.timer = None
+        line, use.line = use.line, None
+        if line is not None:
+            line.waiting.pop(use, None)
+            line.behind.pop(use, None)
+            self._drop_if_empty(line)
 
-    def _ask(self, use: Use) -> None:
-        use.hold = Hold(self, use)
-        self._lease.acquire(use.hold)
+    def _next(self, queue: dict[Use, None]) -> Use | None:
+        """Takes out the first whose time is not over: its timer may be late."""
+        while queue:
+            use = next(iter(queue))
+            if use.give_up > now():
+                self._stop_waiting(use)
+                return use
+            self._time_out(use)
+        return None
 
-    def _ask_for_all(self, hold: Hold) -> None:
-        for use in list(hold.waiting):
-            self._stop_waiting(use)
-            self._ask(use)
+    def _drop_if_empty(self, line: Line) -> None:
+        if line.is_empty and self._lines.get(line.key) is line:
+            del self._lines[line.key]
+
+    # Those who ask a server.
+
+    def _ask(self, use: Use, line: Line | None, since: float | None = None) -> None:
+        hold = use.hold = Hold(self, use, line)
+        if since is not None:
+            hold.since = since
+        if line is not None:
+            self._lines[line.key] = line
+            line.asker = hold
+        self._lease.acquire(hold)
+
+    def _ask_next(self, line: Line, unreached: float | None = None) -> None:
+        """Nobody of the line asks any more; since when no server can be reached, if that is why."""
+        use = self._next(line.behind) if line.asker is None else None
+        if use is not None:
+            self._ask(use, line, None if unreached is None else max(unreached, use.since))
+        self._drop_if_empty(line)
+
+    def _send_behind(self, line: Line | None) -> None:
+        """They are not given any more what they waited for: they ask, before those who came later."""
+        if line is not None:
+            line.behind = {**line.waiting, **line.behind}
+            line.waiting = {}
+            self._ask_next(line)
+
+    def _withdraw(self, hold: Hold) -> None:
+        hold.users.clear()
+        self._lease.release(hold)
+        self._on_not_granted(hold)
+
+    def _on_not_granted(self, hold: Hold, why: LockkeeperError | None = None) -> None:
+        line = hold.line
+        if line is not None and line.asker is hold:
+            line.asker = None
+            self._ask_next(line, hold.since if isinstance(why, ServerUnavailableError) else None)
 
     # What a server says of it, and the clock.
 
     def _on_granted(self, hold: Hold) -> None:
-        if hold.excludes:
-            self._sole[hold.alike] = hold
+        line = hold.line
+        if line is not None:
+            line.asker = None
+            if hold.excludes:
+                line.hold = hold
+            line.waiting.update(line.behind)
+            line.behind.clear()
         self._begin(hold, hold.users.pop())
+        if line is not None:
+            self._drop_if_empty(line)
 
     def _want_back(self, hold: Hold) -> None:
         """Somebody else wants it, or it is not certain that it can be kept. That stays so."""
@@ -287,14 +390,14 @@ class Keeper:
             self._give_back(hold)
             return
         self._outdate(hold)  # who comes later asks a server
-        if hold.waiting:
+        if hold.line is not None and hold.line.waiting:
             hold.give_until = now() + _FOR_THOSE_BEFORE
             self._set_timer(hold, hold.give_until)
 
     def _give_back(self, hold: Hold) -> None:
         self._forget(hold)
         self._lease.release(hold)
-        self._ask_for_all(hold)
+        self._send_behind(hold.line)
 
     def _on_lost(self, hold: Hold, reason: str) -> None:
         self._forget(hold)
@@ -302,7 +405,7 @@ class Keeper:
         for use in users:
             use.lose(reason)
             use.finish(None)
-        self._ask_for_all(hold)
+        self._send_behind(hold.line)
 
     def _forget(self, hold: Hold) -> None:
         """It is not kept any more."""
@@ -316,8 +419,10 @@ class Keeper:
             hold.timer = None
 
     def _outdate(self, hold: Hold) -> None:
-        if self._sole.get(hold.alike) is hold:
-            del self._sole[hold.alike]
+        line = hold.line
+        if line is not None and line.hold is hold:
+            line.hold = None
+            self._drop_if_empty(line)
 
     def _set_timer(self, hold: Hold, at: float) -> None:
         if hold.timer is not None:
@@ -328,7 +433,7 @@ class Keeper:
     def _on_time(self, hold: Hold) -> None:
         hold.timer = None
         if hold.wanted:
-            self._ask_for_all(hold)
+            self._send_behind(hold.line)
         elif not hold.users and now() >= hold.unused_until:
             self._give_back(hold)
         elif not hold.users:

@@ -125,7 +125,8 @@ class Lease:
         self._acquisitions[acquisition.request_id] = acquisition
         self._ask(acquisition)
         if not acquisition.asked:
-            self._timer(("unasked", acquisition.request_id), now() + self._settings.request_timeout, lambda: self._unreachable(acquisition))
+            limit = acquisition.since + self._settings.request_timeout
+            self._timer(("unasked", acquisition.request_id), limit, lambda: self._unreachable(acquisition))
         if acquisition.give_up != NEVER:
             late = acquisition.give_up + min(_ANSWERING, self._settings.request_timeout)
             self._timer(("give-up", acquisition.request_id), late, lambda: self._nobody_counts(acquisition))
@@ -413,8 +414,8 @@ class Lease:
             self._unreachable(acquisition)
         elif acquisition.state is State.WAITING:
             error = NotAcquiredError(f"{acquisition.request}: not granted in time", "TIMED_OUT")
+            self.release(acquisition)  # first: another may ask in its place
             acquisition.give_up_waiting(error)
-            self.release(acquisition)
 
     def _on_event(self, event: pb.AcquireResponse) -> None:
         acquisition = self._acquisitions.get(event.request_id)
