@@ -22,6 +22,7 @@ from lockkeeper import (
     NotAcquiredError,
     RequestRefusedError,
     ServerUnavailableError,
+    _lease,
     custom,
     permits,
     read,
@@ -323,8 +324,10 @@ def test_alike_requests_of_an_owner_made_together_are_levels(fake: FakeServer, h
                 first = await queued(client, request)
                 theirs = await queued(other, write("a"))  # between the two
                 second = await queued(client, request)
+                assert heard.kinds() == ["acquire"] * 3  # without the second one
                 if spec == read("a"):
-                    assert await client.try_lock(read("a"), keep_unused=KEEP, owner="o") is None  # the server has said so
+                    assert await client.try_lock(read("a"), keep_unused=KEEP, owner="o") is None
+                    assert heard.kinds() == ["acquire"]  # the server has said so
             locks = [await first, await second]
             assert [lock.grants[0].hold_count for lock in locks] == [1, 2]
             assert locks[0].fencing_token == locks[1].fencing_token
@@ -470,6 +473,36 @@ def test_clock_is_looked_at_before_it_is_handed_on(fake: FakeServer, run: Run, w
                         assert lock.fencing_token > used.fencing_token
                 except LeaseLostError:
                     assert (what, task) == ("lease", waiting)
+
+    run(body())
+
+
+def test_second_that_is_over_is_looked_at_before_it_is_handed_on(fake: FakeServer, run: Run) -> None:
+    async def body() -> None:
+        told: asyncio.Queue[Contended] = asyncio.Queue()
+        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
+            used = await client.acquire("a", keep_unused=KEEP, listener=Listener(on_contended=told.put_nowait))
+            waiting = await queued(client, "a", keep_unused=KEEP)
+            theirs = await queued(other, "a")
+            await told.get()
+            time.sleep(1.1)  # noqa: ASYNC251 # the loop stands still: no timer runs
+            await used.release()
+            await (await theirs).release()
+            await (await waiting).release()
+
+    run(body())
+
+
+def test_owner_is_not_granted_once_more_what_is_over_by_the_clock(fake: FakeServer, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        async with AsyncClient(fake.address, ttl=600) as client:
+            used = await client.acquire("a", keep_unused=KEEP, owner="o")
+            await asyncio.to_thread(fake.jeopardize, 20.0)
+            await client.try_lock("over the same stream")
+            monkeypatch.setattr(_lease, "now", lambda: now() + 60)  # as after a sleep of the machine: no timer has run
+            async with client.lock("a", keep_unused=KEEP, owner="o") as lock:
+                assert lock.fencing_token > used.fencing_token
+                assert await used.wait_lost() == "DEADLINE_PASSED"
 
     run(body())
 
