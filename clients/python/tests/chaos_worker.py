@@ -123,13 +123,14 @@ class Hand:
         return True
 
     async def once(self, a: str, work: Work) -> None:
-        self.history.write("ask", a=a, lock=work.lock.name, mode=work.mode)
+        keep = self.chance.choice([None, self.chance.uniform(0.1, 5)])
+        self.history.write("ask", a=a, lock=work.lock.name, mode=work.mode, kept=keep is not None)
         listener = Listener(
             on_queued=lambda places: self.history.write("queued", a=a, lease=self.client.lease_tag, ahead=places[0].ahead),
             on_granted=lambda lock: self.granted(a, lock),
             on_lost=lambda reason: self.lost(a, reason),
         )
-        asking = self.client.acquire(work.lock, wait=work.wait, listener=listener)
+        asking = self.client.acquire(work.lock, wait=work.wait, keep_unused=keep, listener=listener)
         try:
             lock = await asyncio.wait_for(asking, work.withdraw_after)
         except asyncio.TimeoutError:

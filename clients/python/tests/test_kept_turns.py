@@ -23,7 +23,6 @@ from lockkeeper import (
     RequestRefusedError,
     ServerUnavailableError,
     _lease,
-    custom,
     permits,
     read,
     write,
@@ -315,7 +314,7 @@ def test_grant_with_waiters_is_given_to_those_who_waited_before(fake: FakeServer
     run(body())
 
 
-@pytest.mark.parametrize("spec", [write("a"), read("a"), custom("a", "own")])
+@pytest.mark.parametrize("spec", [write("a"), read("a")])
 def test_alike_requests_of_an_owner_made_together_are_levels(fake: FakeServer, heard: Heard, run: Run, spec: LockSpec) -> None:
     async def body() -> None:
         request = LockRequest(spec, keep_unused=KEEP, owner="o")

@@ -213,7 +213,7 @@ class Keeper:
     # Those who use it, one after the other.
 
     def _own(self, use: Use) -> Hold | None:
-        """What is granted to its owner once more. Of permits each request takes its own."""
+        """What is granted to its owner once more. Of permits, and in custom modes, each request takes its own."""
         owner = use.request.owner
         for hold in list(self._owned.get((owner, use.request.specs[0].name), ())) if owner else ():
             if hold.alike == use.alike and not hold.counts:

@@ -86,7 +86,7 @@ class LockSpec:
 
     @property
     def _counts(self) -> bool:
-        return self._mode == types.LOCK_MODE_PERMITS
+        return self._mode in (types.LOCK_MODE_PERMITS, types.LOCK_MODE_CUSTOM)  # what a custom mode does, no client knows
 
     def _message(self) -> pb.LockRequest:
         return pb.LockRequest(
