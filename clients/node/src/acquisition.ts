@@ -116,6 +116,7 @@ export class Acquisition {
       fencingToken: BigInt(grant.fencingToken),
       previousEnd: enumName(PreviousEndSchema, grant.previousEnd),
       holdCount: grant.holdCount,
+      waiters: grant.waiters,
     }));
     const { maxHold } = this.request.options;
     if (maxHold !== undefined) {

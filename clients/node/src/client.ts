@@ -4,7 +4,7 @@ import { Acquisition, type Told } from './acquisition.js';
 import { Calls } from './calls.js';
 import { Election } from './election.js';
 import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
-import { toPlaces, toReleaseRequested, type Contender, type LockInfo, type WatchEvent } from './events.js';
+import { toContended, toPlaces, toReleaseRequested, type Contended, type Contender, type Grant, type LockInfo, type WatchEvent } from './events.js';
 import { Lease, type LeaseSettings } from './lease.js';
 import { Lock, lossOf } from './lock.js';
 import { toMillis } from './messages.js';
@@ -192,7 +192,7 @@ export class Client implements AsyncDisposable {
       signal?.removeEventListener('abort', withdraw);
     }
     const lock = new Lock({ client: this, lease, acquisition, observation, abort, requestTimeout: this.requestTimeout });
-    listener.attach();
+    listener.attach(lock.grants);
     return lock;
   }
 
@@ -302,6 +302,7 @@ export async function runUnder<T>(lock: Lock, work: (lock: Lock) => Promise<T> |
 /** Passes on what happens to a request. Knows neither lock nor client, so that nothing in the background keeps them alive. */
 class Listener {
   private since: number | undefined;
+  private isContended = false;
   private early: Parameters<Told>[0][] = [];
 
   constructor(
@@ -311,10 +312,14 @@ class Listener {
   ) {}
 
   /** The caller gets the lock; what was told between the grant and now is told now. */
-  attach(): void {
+  attach(grants: readonly Grant[]): void {
     this.since = now();
     const { early } = this;
     this.early = [];
+    const wanted = grants.find((grant) => grant.waiters > 0);
+    if (wanted !== undefined) {
+      this.onContended({ name: wanted.name, waiters: wanted.waiters, frozen: undefined });
+    }
     early.forEach((what) => {
       this.hear(what);
     });
@@ -331,6 +336,8 @@ class Listener {
     } else if (what.case === 'releaseRequested') {
       const asked = toReleaseRequested(what.value);
       safely(() => options.onReleaseRequested?.(asked));
+    } else if (what.case === 'contended') {
+      this.onContended(toContended(what.value));
     } else if (what.case === 'jeopardy') {
       const validFor = toMillis(what.value.validFor);
       safely(() => options.onJeopardy?.(validFor));
@@ -340,6 +347,14 @@ class Listener {
       safely(() => this.observation?.lost?.(what.value, now() - since));
       this.abort.abort(lossOf(this.request, what.value));
       safely(() => options.onLost?.(what.value));
+    }
+  }
+
+  /** A server says it anew after each resume, and the caller hears it once. */
+  private onContended(contended: Contended): void {
+    if (this.request.notifiesContention && !this.isContended) {
+      this.isContended = true;
+      safely(() => this.request.options.onContended?.(contended));
     }
   }
 }

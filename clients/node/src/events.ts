@@ -1,7 +1,7 @@
 import { enumName, toMillis } from './messages.js';
 import type { Contender as ContenderMessage, LockState } from './gen/lockkeeper/v1/types_pb.js';
 import { LockModeSchema } from './gen/lockkeeper/v1/types_pb.js';
-import type { QueuePosition, ReleaseRequested as ReleaseRequestedMessage } from './gen/lockkeeper/v1/lock_service_pb.js';
+import type { Contended as ContendedMessage, QueuePosition, ReleaseRequested as ReleaseRequestedMessage } from './gen/lockkeeper/v1/lock_service_pb.js';
 
 /** Proof of ownership of one lock. */
 export interface Grant {
@@ -12,6 +12,8 @@ export interface Grant {
   readonly previousEnd: string;
   /** How many acquisitions of the owner hold the lock, this one included. */
   readonly holdCount: number;
+  /** With `notifyContention` or `keepUnused`: how many waited for the lock when it was granted. */
+  readonly waiters: number;
 }
 
 /** A holder of a lock, or somebody who waits for it. Times are milliseconds. */
@@ -48,6 +50,15 @@ export interface ReleaseRequested {
   readonly reason: string;
   /** The milliseconds until the lock may be taken away by force; undefined: no limit. */
   readonly deadline: number | undefined;
+}
+
+/** Somebody waits for what is held, or it was frozen. */
+export interface Contended {
+  readonly name: string;
+  /** How many wait; 0: nobody does, and the lock is frozen. */
+  readonly waiters: number;
+  /** Why nobody new is granted the lock; undefined: it is not frozen. */
+  readonly frozen: string | undefined;
 }
 
 /** What a release did. */
@@ -127,6 +138,11 @@ export function toReleaseRequested(message: ReleaseRequestedMessage): ReleaseReq
     reason: message.reason,
     deadline: message.deadline === undefined ? undefined : toMillis(message.deadline),
   };
+}
+
+/** @internal */
+export function toContended(message: ContendedMessage): Contended {
+  return { name: message.name, waiters: message.waiters, frozen: message.frozen?.reason };
 }
 
 /** @internal */

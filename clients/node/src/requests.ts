@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { toDuration } from './messages.js';
-import type { Place, ReleaseRequested } from './events.js';
+import type { Contended, Place, ReleaseRequested } from './events.js';
 import { AcquireRequestSchema, DeadlockCheck, LockRequestSchema, type AcquireRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
 import { LockMode } from './gen/lockkeeper/v1/types_pb.js';
 
@@ -83,10 +83,14 @@ export interface LockOptions {
   readonly positionInterval?: number;
   /** Whether the request takes part in the search for cycles of waits. Default: if it has an owner. */
   readonly deadlockCheck?: boolean;
+  /** Whether the holder is told when somebody waits for what it holds, by `waiters` of the grants and `onContended`. Default: if there is an `onContended`. */
+  readonly notifyContention?: boolean;
   /** Called with the places in the queues. */
   readonly onQueued?: (places: readonly Place[]) => void;
   /** Called when somebody asks the holder to give way. */
   readonly onReleaseRequested?: (asked: ReleaseRequested) => void;
+  /** Called once for a hold when somebody waits for the locks, or they were frozen: with the grant, or later. */
+  readonly onContended?: (contended: Contended) => void;
   /** Called when the servers have lost ZooKeeper: for how many milliseconds the locks are good. */
   readonly onJeopardy?: (validFor: number) => void;
   /** Called when that is over. */
@@ -169,6 +173,11 @@ export class Request {
     return this.specs.map((spec) => JSON.stringify(spec.name)).join(', ');
   }
 
+  /** Whether the caller wants to be told when somebody waits for what it holds. */
+  get notifiesContention(): boolean {
+    return this.options.notifyContention ?? this.options.onContended !== undefined;
+  }
+
   message(requestId: string, wait: number | undefined, tokens: readonly bigint[], maxHold: number | undefined): AcquireRequest {
     const { options } = this;
     const message = create(AcquireRequestSchema, {
@@ -177,6 +186,7 @@ export class Request {
       holder: options.holder ?? '',
       metadata: { ...options.metadata },
       heldTokens: tokens.map(String),
+      notifyContention: this.notifiesContention,
       locks: this.specs.map((spec) =>
         create(LockRequestSchema, { name: spec.name, mode: spec.mode, permits: spec.count, limit: spec.limit, custom: spec.custom }),
       ),

@@ -9,8 +9,8 @@
  * server.lose('orders/42');
  * ```
  *
- * It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, and answers GetLock and
- * ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
+ * It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, tells holders who wish it that
+ * somebody waits, and answers GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
  *
  * @packageDocumentation
  */
@@ -42,6 +42,12 @@ type Stream = ServerDuplexStream<SessionRequest, SessionResponse>;
 type EventInit = NonNullable<MessageInitShape<typeof AcquireResponseSchema>['event']>;
 type ResponseInit = NonNullable<MessageInitShape<typeof SessionResponseSchema>['response']>;
 
+interface GrantInit {
+  readonly name: string;
+  readonly fencingToken: string;
+  readonly holdCount: number;
+}
+
 interface Lease {
   readonly id: string;
   readonly ttl: number;
@@ -56,6 +62,7 @@ interface Asked {
   readonly message: AcquireRequest;
   tokens: bigint[];
   last: AcquireResponse | undefined;
+  isContentionTold: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -274,7 +281,9 @@ export class FakeServer implements AsyncDisposable {
     this.say(lease, { case: 'opened', value: { ...value, resumed: opening.leaseId !== '' } });
     lease.requests.forEach((asked) => {
       this.repeat(asked);
+      asked.isContentionTold = false; // who holds hears again after a resume
     });
+    this.tellContention();
     return lease;
   }
 
@@ -348,10 +357,12 @@ export class FakeServer implements AsyncDisposable {
   private acquire(lease: Lease, message: AcquireRequest): void {
     const known = lease.requests.get(message.requestId);
     if (known !== undefined) {
+      known.message.notifyContention = message.notifyContention;
       this.repeat(known);
+      this.tellContention();
       return;
     }
-    const asked: Asked = { lease, message, tokens: [], last: undefined, timer: undefined };
+    const asked: Asked = { lease, message, tokens: [], last: undefined, isContentionTold: false, timer: undefined };
     if (message.heldTokens.length > 0) {
       this.tell(asked, { case: 'lost', value: { reason: LossReason.REMOVED } });
       return;
@@ -390,15 +401,20 @@ export class FakeServer implements AsyncDisposable {
 
   /** Grants what everything ahead of it lets in. */
   private decide(): void {
+    const granted: [Asked, GrantInit[]][] = [];
     for (let again = true; again;) {
       again = false;
       for (const asked of [...this.queues.values()].flat()) {
         if (asked.tokens.length === 0 && asked.message.locks.every(({ name }) => this.admits(name, asked))) {
-          this.grant(asked);
+          granted.push([asked, this.grant(asked)]);
           again = true;
         }
       }
     }
+    for (const [asked, grants] of granted) {
+      this.tellGranted(asked, grants);
+    }
+    this.tellContention();
   }
 
   private admits(name: string, asked: Asked): boolean {
@@ -420,7 +436,7 @@ export class FakeServer implements AsyncDisposable {
     return ahead.length === 0;
   }
 
-  private grant(asked: Asked): void {
+  private grant(asked: Asked): GrantInit[] {
     clearTimeout(asked.timer);
     const grants = asked.message.locks.map(({ name }) => {
       const same = (this.queues.get(name) ?? []).filter(
@@ -428,9 +444,9 @@ export class FakeServer implements AsyncDisposable {
       );
       const [first] = same;
       const token = first === undefined ? ++this.token : tokenOf(first, name);
-      return { name, token, holdCount: 1 + same.length };
+      return { name, fencingToken: String(token), holdCount: 1 + same.length };
     });
-    asked.tokens = grants.map((grant) => grant.token);
+    asked.tokens = grants.map((grant) => BigInt(grant.fencingToken));
     if (asked.message.maxHold !== undefined) {
       const longest = toMillis(asked.message.maxHold);
       const grace = Math.min(2000, Math.max(100, longest / 10)); // as the contract says
@@ -438,12 +454,29 @@ export class FakeServer implements AsyncDisposable {
         this.endHold(asked);
       }, longest + grace);
     }
-    const value = {
-      grants: grants.map(({ name, token, holdCount }) => ({ name, fencingToken: String(token), holdCount })),
-      leaseId: asked.lease.id,
-      validFor: toDuration(asked.lease.ttl),
-    };
-    this.tell(asked, { case: 'granted', value });
+    return grants;
+  }
+
+  private tellGranted(asked: Asked, grants: readonly GrantInit[]): void {
+    const counted = grants.map((grant) => ({ ...grant, waiters: asked.message.notifyContention ? this.waiters(grant.name) : 0 }));
+    asked.isContentionTold = counted.some((grant) => grant.waiters > 0);
+    this.tell(asked, { case: 'granted', value: { grants: counted, leaseId: asked.lease.id, validFor: toDuration(asked.lease.ttl) } });
+  }
+
+  private waiters(name: string): number {
+    return (this.queues.get(name) ?? []).filter((asked) => asked.tokens.length === 0).length;
+  }
+
+  /** Tells holders that wish to know it that somebody waits: once, unless the grant has said so. */
+  private tellContention(): void {
+    const all = [...this.leases.values()].flatMap((lease) => [...lease.requests.values()]);
+    for (const asked of all.filter((each) => each.message.notifyContention && each.tokens.length > 0 && !each.isContentionTold)) {
+      const name = asked.message.locks.map((lock) => lock.name).find((each) => this.waiters(each) > 0);
+      if (name !== undefined) {
+        asked.isContentionTold = true;
+        this.tell(asked, { case: 'contended', value: { name, waiters: this.waiters(name) } });
+      }
+    }
   }
 
   /** Takes what is over its longest hold away, with the levels that its owner added later. */

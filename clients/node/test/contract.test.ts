@@ -1,39 +1,15 @@
 /** What locks do, on the server in memory and on a real one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import {
-  Client,
-  ClosedError,
-  exclusive,
-  NotAcquiredError,
-  permits,
-  read,
-  RequestRefusedError,
-  write,
-  type Lock,
-  type LockOptions,
-  type Locks,
-} from 'lockkeeper';
+import { Client, ClosedError, exclusive, NotAcquiredError, permits, read, RequestRefusedError, write } from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
+import { queued } from './queued.js';
 import { missing, RealServer } from './servers.js';
 
 let count = 0;
 
 function name(what: string): string {
   return `node/${what}/${String(process.pid)}-${String(count++)}`;
-}
-
-/** Asks for locks; done when the request waits in the queue. */
-async function queued(client: Client, locks: Locks, options: LockOptions = {}): Promise<Promise<Lock>[]> {
-  return await new Promise((waits, fails) => {
-    const lock: Promise<Lock> = client.lock(locks, {
-      ...options,
-      onQueued: () => {
-        waits([lock]);
-      },
-    });
-    lock.catch(fails);
-  });
 }
 
 for (const kind of ['fake', 'real'] as const) {
