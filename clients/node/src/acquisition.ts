@@ -33,11 +33,55 @@ export class Deferred<T> {
   }
 }
 
+/** Makes its signal when somebody asks for it: that takes longer than all else of a lock that is kept. */
+export class LossSignal {
+  private controller: AbortController | undefined;
+  private reason: Error | undefined;
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.reason !== undefined) {
+        this.controller.abort(this.reason);
+      }
+    }
+    return this.controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.reason = reason;
+    this.controller?.abort(reason);
+  }
+}
+
+/** When a request that was made now has waited for too long. */
+export function giveUpOf(request: Request): number {
+  const { wait } = request.options;
+  return wait === undefined ? Infinity : now() + wait;
+}
+
 /** What is told about a request, besides its grant and its end. */
 export type Told = (what: AcquireResponse['event'] | { case: 'gone'; value: string }) => void;
 
+/** What a caller has asked for: a request of its own, or the use of a lock that is kept. */
+export interface Hold {
+  /** The request's name on the wire. */
+  readonly id: string;
+  readonly request: Request;
+  readonly state: State;
+  readonly grants: readonly Grant[];
+  readonly lostReason: string;
+  readonly holdLimit: number;
+  readonly granted: Deferred<undefined>;
+  readonly ended: Deferred<ReleaseResponse | undefined>;
+  /** Until when the locks may be used. */
+  until(leaseDeadline: number): number;
+  /** The locks are not held any more, though nobody has released them. */
+  lose(reason: string): void;
+}
+
 /** One request for locks, from the asking to its end. Its lease decides what happens to it. */
-export class Acquisition {
+export class Acquisition implements Hold {
   state: State = 'waiting';
   /** Whether a server was asked, over a stream. */
   asked = false;
@@ -47,7 +91,6 @@ export class Acquisition {
   holdUntil = Infinity;
   lostReason = '';
   outers: readonly Acquisition[] = [];
-  readonly granted = new Deferred<undefined>();
   readonly ended = new Deferred<ReleaseResponse | undefined>();
   private epoch = 0n;
   private sequence = 0n;
@@ -56,12 +99,11 @@ export class Acquisition {
     readonly id: string,
     readonly request: Request,
     readonly tell: Told,
+    readonly granted = new Deferred<undefined>(),
   ) {
-    const { wait } = request.options;
-    this.giveUp = wait === undefined ? Infinity : now() + wait;
+    this.giveUp = giveUpOf(request);
   }
 
-  /** Until when the locks may be used. */
   until(leaseDeadline: number): number {
     return Math.min(leaseDeadline, this.jeopardyUntil, this.holdLimit);
   }
@@ -135,7 +177,6 @@ export class Acquisition {
     this.finish(undefined);
   }
 
-  /** The locks are not held any more, though nobody has released them. */
   lose(reason: string): void {
     if (this.lostReason === '') {
       this.lostReason = reason;

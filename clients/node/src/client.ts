@@ -1,10 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { setMaxListeners } from 'node:events';
-import { Acquisition, type Told } from './acquisition.js';
+import { Acquisition, LossSignal, type Hold, type Told } from './acquisition.js';
 import { Calls } from './calls.js';
 import { Election } from './election.js';
 import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
 import { toContended, toPlaces, toReleaseRequested, type Contended, type Contender, type Grant, type LockInfo, type WatchEvent } from './events.js';
+import { Keeper } from './kept.js';
 import { Lease, type LeaseSettings } from './lease.js';
 import { Lock, lossOf } from './lock.js';
 import { toMillis } from './messages.js';
@@ -42,10 +43,17 @@ export interface ClientOptions {
   readonly firstServer?: boolean;
 }
 
+/** A request that is under way, and how to give up what becomes of it. */
+interface Asked {
+  readonly lease: Lease;
+  readonly hold: Hold;
+  readonly release: () => void;
+}
+
 /** What outlives a client that nobody has closed: it does not know the client. */
 class Core {
-  lease: Lease | undefined;
   closed = false;
+  private keeper: Keeper | undefined;
   private count = 0;
   private ending: Promise<void> | undefined;
 
@@ -55,19 +63,42 @@ class Core {
     readonly calls: Calls,
   ) {}
 
-  ask(request: Request, tell: Told): [Lease, Acquisition] {
+  get lease(): Lease | undefined {
+    return this.keeper?.lease;
+  }
+
+  ask(request: Request, tell: Told): Asked {
     if (this.closed) {
       throw new ClosedError('the client is closed');
     }
-    if (this.lease === undefined || this.lease.isOver) {
-      this.lease = new Lease(this.settings, this.servers);
+    this.lease?.checkDeadline(); // its timer may be late
+    if (this.keeper === undefined || this.keeper.lease.isOver) {
+      this.keeper = new Keeper(new Lease(this.settings, this.servers), () => String(++this.count));
     }
-    if (this.lease.size >= MAX_REQUESTS) {
+    const { keeper } = this;
+    const { lease } = keeper;
+    if (lease.acquisitions.size + keeper.waiting >= MAX_REQUESTS) {
       throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
     }
+    const use = keeper.ask(request, tell);
+    if (use !== undefined) {
+      return {
+        lease,
+        hold: use,
+        release: () => {
+          keeper.release(use);
+        },
+      };
+    }
     const acquisition = new Acquisition(String(++this.count), request, tell);
-    this.lease.acquire(acquisition);
-    return [this.lease, acquisition];
+    lease.acquire(acquisition);
+    return {
+      lease,
+      hold: acquisition,
+      release: () => {
+        lease.release(acquisition);
+      },
+    };
   }
 
   async close(): Promise<void> {
@@ -78,7 +109,7 @@ class Core {
 
   private async end(): Promise<void> {
     await this.lease?.close();
-    this.lease = undefined;
+    this.keeper = undefined;
     this.calls.close();
   }
 }
@@ -175,23 +206,23 @@ export class Client implements AsyncDisposable {
         setMaxListeners(0, signal); // one for each request that it can withdraw
       });
     }
-    const abort = new AbortController();
-    const listener = new Listener(request, observation, abort);
-    const [lease, acquisition] = this.core.ask(request, (what) => {
+    const loss = new LossSignal();
+    const listener = new Listener(request, observation, loss);
+    const { lease, hold, release } = this.core.ask(request, (what) => {
       listener.hear(what);
     });
     const withdraw = (): void => {
-      acquisition.granted.reject(signal?.reason);
-      lease.release(acquisition);
+      hold.granted.reject(signal?.reason);
+      release();
     };
     signal?.addEventListener('abort', withdraw, { once: true });
     try {
-      await acquisition.granted.promise;
+      await hold.granted.promise;
       signal?.throwIfAborted();
     } finally {
       signal?.removeEventListener('abort', withdraw);
     }
-    const lock = new Lock({ client: this, lease, acquisition, observation, abort, requestTimeout: this.requestTimeout });
+    const lock = new Lock({ client: this, lease, hold, release, observation, loss, requestTimeout: this.requestTimeout });
     listener.attach(lock.grants);
     return lock;
   }
@@ -308,7 +339,7 @@ class Listener {
   constructor(
     private readonly request: Request,
     private readonly observation: Observation | undefined,
-    private readonly abort: AbortController,
+    private readonly loss: LossSignal,
   ) {}
 
   /** The caller gets the lock; what was told between the grant and now is told now. */
@@ -345,7 +376,7 @@ class Listener {
       safely(() => options.onSafe?.());
     } else if (what.case === 'gone') {
       safely(() => this.observation?.lost?.(what.value, now() - since));
-      this.abort.abort(lossOf(this.request, what.value));
+      this.loss.abort(lossOf(this.request, what.value));
       safely(() => options.onLost?.(what.value));
     }
   }

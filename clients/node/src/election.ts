@@ -35,6 +35,9 @@ export class Election {
     if (Buffer.byteLength(value) > 4000) {
       throw new RangeError('value must be 4,000 bytes at most');
     }
+    if (options.keepUnused !== undefined) {
+      throw new RangeError('keepUnused must not be set for an election: nobody would lead, and others would see a leader');
+    }
     return await this.client.lock(this.name, { deadlockCheck: false, ...options, metadata: { [LEADER]: value } });
   }
 

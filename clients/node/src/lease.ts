@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { status as Code, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import { Acquisition, Deferred } from './acquisition.js';
+import { Acquisition, Deferred, type Hold } from './acquisition.js';
 import { ClosedError, LeaseLostError, LockLostError, LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender } from './events.js';
-import { endOf, enumName, messagesOf, refusal, toDuration, toMillis, wordsOf, type End } from './messages.js';
+import { endOf, enumName, messagesOf, openingOf, refusal, toMillis, wordsOf, type End } from './messages.js';
 import { safely, type Observer } from './observer.js';
 import { Questions, type Sent } from './questions.js';
 import { backoff, limited, now, Timers } from './timers.js';
 import { authority, callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
 import {
   GoingAwayReason,
-  OpenSessionSchema,
   ReleaseOutcome,
   ReleaseResponseSchema,
   SessionRequestSchema,
@@ -51,6 +50,8 @@ export class Lease {
   tag = '';
   isOver = false;
   deadline = Infinity;
+  /** All that wait, hold, or are being released. */
+  readonly acquisitions = new Map<string, Acquisition>();
   #id = ''; // with the secret, not for a console
   readonly #secret = randomBytes(16).toString('hex');
   private epoch = 0n;
@@ -58,7 +59,6 @@ export class Lease {
   private lastSent = 0;
   private nonce = 0n;
   private unanswered: { nonce: bigint; at: number }[] = [];
-  private readonly acquisitions = new Map<string, Acquisition>();
   private readonly timers = new Timers();
   private outbox: SessionRequest[] = [];
   private batches = false;
@@ -70,6 +70,7 @@ export class Lease {
   private attempts = 0;
   private leave: (end: End) => void = () => undefined;
   private failure: { words: string; cause: unknown } | undefined; // of the last attempt to reach a server
+  private overBy: { reason: string; error: LockkeeperError | undefined } = { reason: '', error: undefined };
   private readonly over = new Deferred<undefined>();
   private readonly stopped = new Deferred<undefined>();
 
@@ -85,17 +86,23 @@ export class Lease {
     }, settings.requestTimeout);
   }
 
-  /** How many requests and locks there are. */
-  get size(): number {
-    return this.acquisitions.size;
+  /** Whether the locks may be used now. It looks at the clock: timers may be late. */
+  isValid(hold: Hold): boolean {
+    return hold.state === 'held' && !this.closing && now() < hold.until(this.deadline);
   }
 
-  /** Whether the locks may be used now. It looks at the clock: timers may be late. */
-  isValid(acquisition: Acquisition): boolean {
-    return acquisition.state === 'held' && !this.closing && now() < acquisition.until(this.deadline);
+  /** Ends it if its deadline has passed. It looks at the clock, too. */
+  checkDeadline(): void {
+    if (now() >= this.deadline) {
+      this.end('DEADLINE_PASSED');
+    }
   }
 
   acquire(acquisition: Acquisition): void {
+    if (this.isOver || this.closing) {
+      acquisition.fail(this.failureOf(acquisition)); // who has waited in the client
+      return;
+    }
     this.acquisitions.set(acquisition.id, acquisition);
     if (!this.started) {
       this.started = true;
@@ -231,7 +238,7 @@ export class Lease {
     this.batches = false;
     this.unanswered = [];
     this.lastSent = began; // before the message leaves
-    session.write(this.opening());
+    session.write(openingOf(this.#id, this.#secret, this.settings));
     const opening = setTimeout(() => {
       if (!this.isOpen) {
         this.failure = { words: `${authority(server)} does not answer`, cause: undefined };
@@ -252,26 +259,15 @@ export class Lease {
     return end;
   }
 
-  private opening(): SessionRequest {
-    const opening = create(OpenSessionSchema, { leaseId: this.#id, leaseSecret: this.#secret, batches: true });
-    if (this.#id === '') {
-      opening.holder = this.settings.holder;
-      if (this.settings.ttl !== undefined) {
-        opening.ttl = toDuration(this.settings.ttl);
-      }
-    }
-    return create(SessionRequestSchema, { request: { case: 'open', value: opening } });
-  }
-
   private end(reason: string, error?: LockkeeperError): void {
     if (this.isOver) {
       return;
     }
     this.isOver = true;
-    const cause = this.closing ? new ClosedError('the client was closed') : error;
+    this.overBy = { reason, error };
     for (const acquisition of this.acquisitions.values()) {
       if (acquisition.state === 'waiting') {
-        acquisition.fail(cause ?? new LeaseLostError(`${String(acquisition.request)}: the lease ended: ${reason}`, reason));
+        acquisition.fail(this.failureOf(acquisition));
       } else {
         if (acquisition.state === 'held') {
           acquisition.lose(reason);
@@ -283,6 +279,12 @@ export class Lease {
     this.questions.fail(new LockLostError(`the lease ended: ${reason}`, reason));
     this.timers.stopAll();
     this.over.resolve(undefined);
+  }
+
+  /** What those hear who wait when the lease ends. */
+  private failureOf({ request }: Acquisition): Error {
+    const { reason, error } = this.overBy;
+    return this.closing ? new ClosedError('the client was closed') : (error ?? new LeaseLostError(`${String(request)}: the lease ended: ${reason}`, reason));
   }
 
   // What a server says.
@@ -401,9 +403,8 @@ export class Lease {
 
   private watchDeadline(): void {
     this.timers.set('deadline', this.deadline - now(), () => {
-      if (now() >= this.deadline) {
-        this.end('DEADLINE_PASSED');
-      } else {
+      this.checkDeadline();
+      if (!this.isOver) {
         this.watchDeadline(); // timers may be early
       }
     });

@@ -6,7 +6,7 @@ import { enumName, toDuration } from './messages.js';
 import { safely, type Observation } from './observer.js';
 import { checkMetadata, within, type Request } from './requests.js';
 import { limited, now } from './timers.js';
-import type { Acquisition } from './acquisition.js';
+import type { Hold, LossSignal } from './acquisition.js';
 import type { Client } from './client.js';
 import type { Grant, ReleaseResult } from './events.js';
 import type { Lease } from './lease.js';
@@ -21,9 +21,10 @@ export function lossOf(request: Request, reason: string): LockLostError {
 export interface Holding {
   readonly client: Client;
   readonly lease: Lease;
-  readonly acquisition: Acquisition;
+  readonly hold: Hold;
+  readonly release: () => void;
   readonly observation: Observation | undefined;
-  readonly abort: AbortController;
+  readonly loss: LossSignal;
   readonly requestTimeout: number;
 }
 
@@ -34,19 +35,20 @@ export interface Holding {
  * the {@link Lock.fencingToken} to what the lock protects and let that refuse any token below the highest that it has seen.
  */
 export class Lock implements AsyncDisposable {
-  /** Aborted when the locks are lost, with a {@link LockLostError} as the reason. */
-  readonly signal: AbortSignal;
   private readonly since = now();
   private released = false;
 
   /** @internal */
-  constructor(private readonly holding: Holding) {
-    this.signal = holding.abort.signal;
+  constructor(private readonly holding: Holding) {}
+
+  /** Aborted when the locks are lost, with a {@link LockLostError} as the reason. */
+  get signal(): AbortSignal {
+    return this.holding.loss.signal;
   }
 
   /** @internal For the console: nothing that is secret. */
   [inspect.custom](): string {
-    return `Lock { ${String(this.holding.acquisition.request)}, fencingToken: ${String(this.fencingToken)}n, valid: ${String(this.valid)} }`;
+    return `Lock { ${String(this.holding.hold.request)}, fencingToken: ${String(this.fencingToken)}n, valid: ${String(this.valid)} }`;
   }
 
   /** The lock's name; of several, the first one's. */
@@ -61,7 +63,7 @@ export class Lock implements AsyncDisposable {
 
   /** The proof for each lock, in the order of the request. */
   get grants(): readonly Grant[] {
-    return this.holding.acquisition.grants;
+    return this.holding.hold.grants;
   }
 
   private get first(): Grant {
@@ -74,7 +76,7 @@ export class Lock implements AsyncDisposable {
 
   /** Whether the locks may be used now: not released, not lost, deadline not passed. It looks at the clock and asks nobody. */
   get valid(): boolean {
-    return this.holding.lease.isValid(this.holding.acquisition);
+    return this.holding.lease.isValid(this.holding.hold);
   }
 
   /** For how many milliseconds the locks may be used without another answer of a server; 0: not at all. */
@@ -84,19 +86,19 @@ export class Lock implements AsyncDisposable {
 
   /** The deadline as a reading of `performance.now()`. It moves on with every keep-alive that is answered. */
   get validUntil(): number {
-    return this.holding.acquisition.until(this.holding.lease.deadline);
+    return this.holding.hold.until(this.holding.lease.deadline);
   }
 
   /** Why the locks were lost; undefined: they were not. */
   get lostReason(): string | undefined {
-    const { lostReason } = this.holding.acquisition;
+    const { lostReason } = this.holding.hold;
     if (lostReason !== '') {
       return lostReason;
     }
     if (this.released || this.valid) {
       return undefined;
     }
-    return now() >= this.holding.acquisition.holdLimit ? 'MAX_HOLD' : 'DEADLINE_PASSED'; // timers may be late
+    return now() >= this.holding.hold.holdLimit ? 'MAX_HOLD' : 'DEADLINE_PASSED'; // timers may be late
   }
 
   /**
@@ -111,13 +113,13 @@ export class Lock implements AsyncDisposable {
       throw this.loss(reason);
     }
     if (this.released) {
-      throw new ClosedError(`${String(this.holding.acquisition.request)}: the lock was released`);
+      throw new ClosedError(`${String(this.holding.hold.request)}: the lock was released`);
     }
   }
 
   /** @internal */
   loss(reason: string): LockLostError {
-    return lossOf(this.holding.acquisition.request, reason);
+    return lossOf(this.holding.hold.request, reason);
   }
 
   /**
@@ -125,22 +127,23 @@ export class Lock implements AsyncDisposable {
    * {@link Lock.valid} is false. It does not throw if the locks were lost.
    */
   async release(): Promise<ReleaseResult> {
-    const { acquisition, lease, observation, requestTimeout } = this.holding;
+    const { hold, observation, requestTimeout } = this.holding;
     if (!this.released) {
       const reason = this.lostReason;
       this.released = true;
       if (reason === undefined) {
         safely(() => observation?.released?.(now() - this.since));
       } else {
-        acquisition.lose(reason);
+        hold.lose(reason);
       }
       if (reason !== 'MAX_HOLD') {
-        lease.release(acquisition); // that the server takes away
+        this.holding.release(); // that the server takes away
       }
     }
     // Of locks that were lost nobody need wait for the server's word.
-    const lost = acquisition.lostReason !== '' && !acquisition.ended.settled;
-    const result = lost ? undefined : await limited(acquisition.ended.promise, requestTimeout).catch(() => undefined);
+    const lost = hold.lostReason !== '' && !hold.ended.settled;
+    const ended = hold.ended.settled ? hold.ended.promise : limited(hold.ended.promise, requestTimeout);
+    const result = lost ? undefined : await ended.catch(() => undefined);
     return result === undefined
       ? { outcome: 'LOST', remainingHolds: 0 }
       : { outcome: enumName(ReleaseOutcomeSchema, result.outcome), remainingHolds: result.remainingHolds };
@@ -163,17 +166,17 @@ export class Lock implements AsyncDisposable {
   async updateMetadata(metadata: Readonly<Record<string, string>>): Promise<void> {
     checkMetadata(metadata);
     this.check();
-    const { acquisition, lease } = this.holding;
-    const value = create(UpdateMetadataRequestSchema, { requestId: acquisition.id, metadata: { ...metadata } });
-    await lease.questions.ask('updateMetadata', acquisition.id, { case: 'updateMetadata', value });
+    const { hold, lease } = this.holding;
+    const value = create(UpdateMetadataRequestSchema, { requestId: hold.id, metadata: { ...metadata } });
+    await lease.questions.ask('updateMetadata', hold.id, { case: 'updateMetadata', value });
   }
 
   /** Says for how many milliseconds, up to 7 days, the locks are still needed. Errors are those of {@link Lock.updateMetadata}. */
   async answerRelease(needs: number): Promise<void> {
     within('needs', needs, 0, 604_800_000);
     this.check();
-    const { acquisition, lease } = this.holding;
-    const value = create(AnswerReleaseRequestSchema, { requestId: acquisition.id, needs: toDuration(needs) });
-    await lease.questions.ask('answerRelease', acquisition.id, { case: 'answerRelease', value });
+    const { hold, lease } = this.holding;
+    const value = create(AnswerReleaseRequestSchema, { requestId: hold.id, needs: toDuration(needs) });
+    await lease.questions.ask('answerRelease', hold.id, { case: 'answerRelease', value });
   }
 }

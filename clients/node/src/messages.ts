@@ -5,7 +5,7 @@ import { status as Code } from '@grpc/grpc-js';
 import { authority, type Target } from './transport.js';
 import { LockkeeperError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { ErrorReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
-import { SessionRequestSchema, type Refused, type SessionRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { OpenSessionSchema, SessionRequestSchema, type Refused, type SessionRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
 
 const GONE: readonly number[] = [Code.NOT_FOUND, Code.FAILED_PRECONDITION];
 const HOPELESS: readonly number[] = [Code.INVALID_ARGUMENT, Code.UNIMPLEMENTED, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED];
@@ -142,6 +142,18 @@ export function refusal(what: string, refused: Refused): RequestRefusedError {
     refused.field,
     refused.retryAfter === undefined ? undefined : toMillis(refused.retryAfter),
   );
+}
+
+/** What opens a stream: for a new lease, which has no id yet, or to resume one. */
+export function openingOf(leaseId: string, leaseSecret: string, settings: { holder: string; ttl: number | undefined }): SessionRequest {
+  const opening = create(OpenSessionSchema, { leaseId, leaseSecret, batches: true });
+  if (leaseId === '') {
+    opening.holder = settings.holder;
+    if (settings.ttl !== undefined) {
+      opening.ttl = toDuration(settings.ttl);
+    }
+  }
+  return create(SessionRequestSchema, { request: { case: 'open', value: opening } });
 }
 
 /** The same requests in their order, in as few messages as a server takes. */

@@ -89,6 +89,8 @@ function isOwnedWith(one: Asked, other: Asked): boolean {
 
 /** A server in memory, on a free port of this machine. It grants, and shows locks; it serves no watches, tokens, limits or requests of others to release. */
 export class FakeServer implements AsyncDisposable {
+  /** How many requests for locks and releases have come: for what a client keeps, none do. */
+  received = 0;
   private server: Server | undefined;
   private port = 0;
   private readonly leases = new Map<string, Lease>();
@@ -298,9 +300,11 @@ export class FakeServer implements AsyncDisposable {
         break;
       }
       case 'acquire':
+        this.received++;
         this.acquire(lease, request.value);
         break;
       case 'release':
+        this.received++;
         this.release(lease, request.value.requestId);
         break;
       case 'updateMetadata': {

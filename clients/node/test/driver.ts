@@ -9,6 +9,7 @@ interface Command {
   readonly ttl_ms?: number;
   readonly locks?: readonly string[];
   readonly wait_ms?: number;
+  readonly keep_ms?: number;
 }
 
 let client: Client | undefined;
@@ -24,6 +25,7 @@ async function acquire(id: string, command: Command, abort: AbortController): Pr
     const lock = await client?.lock(command.locks ?? [], {
       signal: abort.signal,
       ...(command.wait_ms === undefined ? {} : { wait: command.wait_ms }),
+      ...(command.keep_ms === undefined ? {} : { keepUnused: command.keep_ms }),
       onJeopardy: () => {
         report('jeopardy', id);
       },
