@@ -71,11 +71,7 @@ class Core {
     if (this.closed) {
       throw new ClosedError('the client is closed');
     }
-    this.lease?.checkDeadline(); // its timer may be late
-    if (this.keeper === undefined || this.keeper.lease.isOver) {
-      this.keeper = new Keeper(new Lease(this.settings, this.servers), () => String(++this.count));
-    }
-    const { keeper } = this;
+    const keeper = this.currentKeeper();
     const { lease } = keeper;
     if (lease.acquisitions.size + keeper.waiting >= MAX_REQUESTS) {
       throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
@@ -90,7 +86,7 @@ class Core {
         },
       };
     }
-    const acquisition = new Acquisition(String(++this.count), request, tell);
+    const acquisition = new Acquisition(this.nextId(), request, tell);
     lease.acquire(acquisition);
     return {
       lease,
@@ -99,6 +95,19 @@ class Core {
         lease.release(acquisition);
       },
     };
+  }
+
+  /** Makes it where no request can be seen, so that it holds on to none. */
+  private currentKeeper(): Keeper {
+    this.lease?.checkDeadline(); // its timer may be late
+    if (this.keeper === undefined || this.keeper.lease.isOver) {
+      this.keeper = new Keeper(new Lease(this.settings, this.servers), () => this.nextId());
+    }
+    return this.keeper;
+  }
+
+  private nextId(): string {
+    return String(++this.count);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 /** What becomes of locks that are kept when something happens: on the server in memory, where a test says when. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -277,6 +278,19 @@ test('closing the client ends who uses it and who waits for it', limit, async ()
   await waiting;
   assert.equal(await lost(held), 'LEASE_CLOSED');
   await free();
+});
+
+test('forgotten client gives back what it keeps', limit, async () => {
+  const code = `import { Client } from 'lockkeeper';
+    await (async () => {
+      const client = new Client('${server.address}', { ttl: 3_600_000 });
+      await (await client.lock('a', { keepUnused: 3_600_000, onLost: () => client.leaseTag })).release();
+    })();
+    const other = new Client('${server.address}');
+    while ((await other.getLock('a')).holders.length > 0) { await new Promise(setImmediate); globalThis.gc(); }
+    await other.close();`;
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', code], { cwd: import.meta.dirname, stdio: 'inherit' });
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
 test('owner that would wait for itself is refused', limit, async () => {

@@ -75,7 +75,9 @@ for (const kind of ['fake', 'real'] as const) {
       await cycle('tried');
       assert.equal(await other.tryLock('tried'), undefined);
       await free('tried');
-      await (await other.tryLock('tried'))?.release();
+      await other.withLock('tried', (lock) => {
+        assert.ok(lock.valid);
+      });
     });
 
     test('it is released when its time is over', async () => {
