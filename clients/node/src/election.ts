@@ -27,7 +27,7 @@ export class Election {
   ) {}
 
   /**
-   * Waits until this candidate is elected; its term ends with the lock. Errors are those of `Client.lock`.
+   * Waits until this candidate is elected; its term ends with the lock, which cannot be kept unused. Errors are those of `Client.lock`.
    *
    * @param value what others shall know about it, up to 4,000 bytes
    */

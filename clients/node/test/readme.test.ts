@@ -25,7 +25,17 @@ test('start is as it says', async () => {
   }
 });
 
+test('lock that is kept has the same token each time', async () => {
+  const server = await FakeServer.start();
+  try {
+    const said = await saidBy(BLOCKS[1]?.replace('localhost:7420', server.address));
+    assert.match(said, /^page 1 with the token (\d+)n\npage 2 with the token \1n\npage 3 with the token \1n\n$/);
+  } finally {
+    server.close();
+  }
+});
+
 test('example of a test notices the loss', async () => {
-  assert.equal(BLOCKS.length, 2);
-  assert.equal(await saidBy(BLOCKS[1]), 'noticed: true\n');
+  assert.equal(BLOCKS.length, 3);
+  assert.equal(await saidBy(BLOCKS[2]), 'noticed: true\n');
 });
