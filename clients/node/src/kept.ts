@@ -82,7 +82,6 @@ class Kept extends Acquisition {
   wakesAt = Infinity;
   /** Until when it is handed on in the client although others want it; Infinity: nobody does. */
   handedOnUntil = Infinity;
-
   /** Who hears how the request goes, and then its release. */
   last: Use | undefined;
 
