@@ -1,8 +1,9 @@
+import { create } from '@bufbuild/protobuf';
 import { enumName } from './messages.js';
 import { now } from './timers.js';
 import type { Grant } from './events.js';
 import type { Request } from './requests.js';
-import type { AcquireRequest, AcquireResponse, Granted, ReleaseResponse } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { ContendedSchema, type AcquireRequest, type AcquireResponse, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/lock_service_pb.js';
 import { PreviousEndSchema } from './gen/lockkeeper/v1/types_pb.js';
 
 export type State = 'waiting' | 'held' | 'releasing' | 'ended';
@@ -167,8 +168,21 @@ export class Acquisition implements Hold {
     this.granted.resolve(undefined);
   }
 
-  isGrantOf(granted: Granted): boolean {
-    return granted.grants.length === this.grants.length && granted.grants.every((grant, i) => BigInt(grant.fencingToken) === this.grants[i]?.fencingToken);
+  /** A server was told that it is released, or withdrawn. */
+  onReleasing(): void {
+    // What is kept has others who wait.
+  }
+
+  /** Returns whether it is the same hold; then whoever waits for it now is heard of. */
+  onGrantedAgain({ grants }: Granted): boolean {
+    if (grants.length !== this.grants.length || grants.some((grant, i) => BigInt(grant.fencingToken) !== this.grants[i]?.fencingToken)) {
+      return false;
+    }
+    const wanted = grants.find((grant) => grant.waiters > 0);
+    if (wanted !== undefined) {
+      this.tell({ case: 'contended', value: create(ContendedSchema, { name: wanted.name, waiters: wanted.waiters }) });
+    }
+    return true;
   }
 
   /** The locks will not be held. */

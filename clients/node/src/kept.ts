@@ -17,8 +17,10 @@ export class Use implements Hold {
   state: State = 'waiting';
   grants: readonly Grant[] = [];
   lostReason = '';
-  /** What it uses, or waits for. */
+  /** What it uses, or has asked a server for. */
   kept!: Kept;
+  /** Where it waits for others in the client. */
+  line: Line | undefined;
   readonly holdLimit = Infinity;
   readonly granted = new Deferred<undefined>();
   readonly ended = new Deferred<ReleaseResponse | undefined>();
@@ -72,8 +74,6 @@ class Kept extends Acquisition {
   readonly likeness: string;
   /** Several are the levels of one owner; none: it is unused, or not granted yet. */
   readonly users = new Set<Use>();
-  /** Who waits for it in the client. */
-  readonly waiting = new Set<Use>();
   /** What was said that its next user is to hear, too. */
   readonly said = new Map<string, Parameters<Told>[0]>();
   keepUnused = 0;
@@ -109,18 +109,53 @@ class Kept extends Acquisition {
     this.keeper.onGranted(this);
   }
 
+  override onReleasing(): void {
+    this.keeper.onAskOver(this);
+  }
+
   override finish(result: ReleaseResponse | undefined): void {
     super.finish(result);
     this.keeper.onEnded(this, result);
   }
 }
 
-/** What is kept of requests that are alike. */
-interface Shelf {
+/** What there is of requests that are alike. Who waits does so only where they exclude each other. */
+class Line {
   /** The last one is taken first, so that the others run out of time. */
-  readonly unused: Kept[];
-  /** The one for which those who come wait in the client: it excludes them, and nobody else wants it. */
+  readonly unused: Kept[] = [];
+  /** The one for which those who come wait: it excludes them, and nobody else wants it. */
   used: Kept | undefined;
+  /** The one that a server was asked for, with no grant yet. The others wait: at the server they would look as if somebody else wanted the lock. */
+  asked: Kept | undefined;
+  /** Who waits for what is used, and comes next. */
+  waiting = new Set<Use>();
+  /** Who waits behind the one that was asked for. */
+  behind = new Set<Use>();
+
+  constructor(readonly likeness: string) {}
+
+  get isEmpty(): boolean {
+    return this.unused.length === 0 && this.used === undefined && this.asked === undefined && this.waiting.size === 0 && this.behind.size === 0;
+  }
+
+  /** What was asked for is granted: who waits does so for that now. */
+  onGranted(kept: Kept): void {
+    this.asked = undefined;
+    this.used = kept;
+    this.waiting = this.waiting.size === 0 ? this.behind : new Set([...this.waiting, ...this.behind]);
+    this.behind = new Set();
+  }
+
+  /** What is used goes to nobody of those who wait: they come before those who came later. */
+  sendBehind(): void {
+    this.behind = this.behind.size === 0 ? this.waiting : new Set([...this.waiting, ...this.behind]);
+    this.waiting = new Set();
+  }
+
+  remove(use: Use): void {
+    this.waiting.delete(use);
+    this.behind.delete(use);
+  }
 }
 
 /** The locks of a lease that are kept: which there are, who uses them, and who waits for them in the client. */
@@ -128,7 +163,7 @@ export class Keeper {
   /** How many wait in the client. */
   waiting = 0;
   private unused = 0;
-  private readonly shelves = new Map<string, Shelf>();
+  private readonly lines = new Map<string, Line>();
   private readonly owners = new Map<string, Set<Kept>>();
   private readonly timers = new Timers();
 
@@ -151,17 +186,21 @@ export class Keeper {
       return undefined;
     }
     const use = new Use(this.nextId(), request, tell);
-    const shelf = this.shelves.get(request.likeness);
-    const unused = shelf?.unused.at(-1);
-    if (shelf !== undefined && unused !== undefined && this.lease.isValid(unused)) {
-      shelf.unused.pop();
+    const line = this.lines.get(request.likeness);
+    const unused = line?.unused.at(-1);
+    if (line !== undefined && unused !== undefined && this.lease.isValid(unused)) {
+      line.unused.pop();
       this.unused--;
-      shelf.used = request.isExclusive ? unused : undefined;
+      line.used = request.isExclusive ? unused : undefined;
+      this.tidy(line);
       return this.begin(unused, use);
     }
-    this.refuseWaitForOwner(request);
-    if (shelf?.used !== undefined && this.lease.isValid(shelf.used)) {
-      this.wait(shelf.used, use);
+    if (this.waitsForOwner(request)) {
+      throw wouldWaitForItself(request);
+    }
+    const used = line?.used !== undefined && this.lease.isValid(line.used);
+    if (line !== undefined && (used || line.asked !== undefined)) {
+      this.wait(line, used ? line.waiting : line.behind, use);
     } else {
       this.askServer(use);
     }
@@ -170,14 +209,13 @@ export class Keeper {
 
   /** Ends a use: it is given back, or its request withdrawn. */
   release(use: Use): void {
-    const { kept } = use;
-    if (kept.waiting.has(use)) {
+    if (use.line !== undefined) {
       this.unqueue(use);
       use.fail(new NotAcquiredError(`${String(use.request)}: withdrawn`, 'WITHDRAWN'));
     } else if (use.state === 'held') {
-      this.giveBack(kept, use);
+      this.giveBack(use.kept, use);
     } else if (use.state === 'waiting' || use.lostReason !== '') {
-      this.lease.release(kept);
+      this.lease.release(use.kept);
     }
   }
 
@@ -185,16 +223,23 @@ export class Keeper {
 
   onGranted(kept: Kept): void {
     const { last } = kept;
+    const isWanted = kept.grants.some((grant) => grant.waiters > 0);
+    const line = this.lineOf(kept.likeness);
+    if (kept.request.isExclusive) {
+      line.onGranted(kept);
+    }
     if (last !== undefined) {
       kept.last = undefined; // the caller's own is not held on to for as long as the lock is kept
       this.begin(kept, last);
     }
-    if (kept.grants.some((grant) => grant.waiters > 0)) {
-      this.want(kept);
-    } else if (kept.request.isExclusive) {
-      this.shelfOf(kept).used = kept;
-    }
     kept.grants = kept.grants.map((grant) => ({ ...grant, previousEnd: 'RELEASED' })); // of who comes next
+    if (last !== undefined) {
+      this.beginLevels(kept, last, line);
+    }
+    if (isWanted) {
+      this.want(kept);
+    }
+    this.tidy(line);
   }
 
   hear(kept: Kept, what: Parameters<Told>[0]): void {
@@ -223,25 +268,34 @@ export class Keeper {
   onEnded(kept: Kept, result: ReleaseResponse | undefined): void {
     this.forget(kept);
     kept.last?.finish(result);
+    this.onAskOver(kept);
+  }
+
+  /** It is not asked for any more, and was not granted: the next one asks. */
+  onAskOver(kept: Kept): void {
+    const line = this.lines.get(kept.likeness);
+    if (line?.asked === kept) {
+      line.asked = undefined;
+      this.askNext(line);
+    }
   }
 
   private onLost(kept: Kept, reason: string): void {
     const users = [...kept.users];
     this.forget(kept);
+    this.sendOn(kept);
     users.forEach((use) => {
       use.onLost(reason);
     });
-    this.sendOn(kept);
   }
 
   // Users, one after the other.
 
   private begin(kept: Kept, use: Use): Use {
-    const [outer] = kept.users;
     use.kept = kept;
-    use.grants = outer === undefined ? kept.grants : outer.grants.map((grant) => ({ ...grant, holdCount: kept.users.size + 1 }));
     use.state = 'held';
     kept.users.add(use);
+    use.grants = kept.users.size === 1 ? kept.grants : kept.grants.map((grant) => ({ ...grant, holdCount: kept.users.size }));
     if (use.owner !== '') {
       this.owners.set(use.owner, (this.owners.get(use.owner) ?? new Set()).add(kept));
     }
@@ -261,10 +315,8 @@ export class Keeper {
       return;
     }
     this.disown(kept, use);
-    if (now() >= kept.handedOnUntil) {
-      this.sendOn(kept); // the timer may be late
-    }
-    const [next] = kept.waiting;
+    const line = this.lines.get(kept.likeness);
+    const next = line !== undefined && now() < kept.handedOnUntil ? this.nextOf(line.waiting) : undefined; // the timer may be late
     if (!this.lease.isValid(kept) || (next === undefined && (kept.isWanted || this.unused >= MOST_UNUSED))) {
       use.state = 'releasing';
       kept.last = use;
@@ -272,73 +324,129 @@ export class Keeper {
       return;
     }
     use.finish(RELEASED);
-    if (next === undefined) {
+    if (line === undefined || next === undefined) {
       this.shelve(kept, use.request.options.keepUnused);
     } else {
-      this.handOn(kept, next);
+      this.unqueue(next);
+      this.begin(kept, next);
+      this.beginLevels(kept, next, line);
     }
   }
 
-  private handOn(kept: Kept, next: Use): void {
-    this.unqueue(next);
-    this.begin(kept, next);
-    if (next.owner !== '' && !next.request.takesPermits) {
-      for (const level of [...kept.waiting].filter((other) => other.owner === next.owner)) {
+  /** Who waits for what its own owner uses since now, by a request made at the same time, has it too, or would wait for itself. */
+  private beginLevels(kept: Kept, { owner }: Use, line: Line): void {
+    if (owner === '') {
+      return;
+    }
+    for (const level of line.waiting) {
+      if (level.owner === owner) {
         this.unqueue(level);
-        this.begin(kept, level);
+        if (level.request.takesPermits) {
+          level.fail(wouldWaitForItself(level.request));
+        } else {
+          this.begin(kept, level);
+        }
       }
     }
   }
 
-  private wait(kept: Kept, use: Use): void {
+  private wait(line: Line, queue: Set<Use>, use: Use): void {
     if (use.request.options.wait === 0) {
-      throw new NotAcquiredError(`${String(use.request)}: somebody in this client uses it`, 'TIMED_OUT');
+      throw new NotAcquiredError(`${String(use.request)}: somebody in this client uses it, or asks for it`, 'TIMED_OUT');
     }
-    use.kept = kept;
-    kept.waiting.add(use);
+    use.line = line;
+    queue.add(use);
     this.waiting++;
     this.timers.set(use.place, use.giveUp - now(), () => {
-      this.unqueue(use);
-      use.fail(new NotAcquiredError(`${String(use.request)}: the wait limit ran out`, 'TIMED_OUT'));
+      this.timeOut(use);
     });
   }
 
+  private timeOut(use: Use): void {
+    this.unqueue(use);
+    use.fail(new NotAcquiredError(`${String(use.request)}: the wait limit ran out`, 'TIMED_OUT'));
+  }
+
   private unqueue(use: Use): void {
-    use.kept.waiting.delete(use);
-    this.waiting--;
-    this.timers.stop(use.place);
+    const { line } = use;
+    if (line !== undefined) {
+      use.line = undefined;
+      line.remove(use);
+      this.waiting--;
+      this.timers.stop(use.place);
+      this.tidy(line);
+    }
+  }
+
+  /** The first who waits, and may yet: timers may be late. */
+  private nextOf(queue: Iterable<Use>): Use | undefined {
+    for (const use of queue) {
+      if (now() < use.giveUp) {
+        return use;
+      }
+      this.timeOut(use);
+    }
+    return undefined;
   }
 
   private askServer(use: Use): void {
-    use.kept = new Kept(this.nextId(), use, this);
-    this.lease.acquire(use.kept);
+    const kept = new Kept(this.nextId(), use, this);
+    use.kept = kept;
+    this.lease.acquire(kept);
+    if (kept.request.isExclusive && kept.state === 'waiting') {
+      this.lineOf(kept.likeness).asked = kept; // else the lease is over
+    }
   }
 
-  /** Those who wait for it in the client ask a server. */
-  private sendOn(kept: Kept): void {
-    for (const use of [...kept.waiting]) {
-      this.unqueue(use);
-      this.askServer(use);
+  /** The first of those who wait for it in the client asks a server, unless one does already. */
+  private sendOn({ likeness }: Kept): void {
+    const line = this.lines.get(likeness);
+    if (line !== undefined) {
+      line.sendBehind();
+      this.askNext(line);
     }
+  }
+
+  private askNext(line: Line): void {
+    while (line.asked === undefined) {
+      const next = this.nextOf(line.behind);
+      if (next === undefined) {
+        break;
+      }
+      if (this.waitsForOwner(next.request)) {
+        this.unqueue(next);
+        next.fail(wouldWaitForItself(next.request));
+      } else {
+        this.askServer(next);
+        this.unqueue(next);
+      }
+    }
+    this.tidy(line);
   }
 
   // What is kept, and until when.
 
-  private shelfOf(kept: Kept): Shelf {
-    let shelf = this.shelves.get(kept.likeness);
-    if (shelf === undefined) {
-      shelf = { unused: [], used: undefined };
-      this.shelves.set(kept.likeness, shelf);
+  private lineOf(likeness: string): Line {
+    let line = this.lines.get(likeness);
+    if (line === undefined) {
+      line = new Line(likeness);
+      this.lines.set(likeness, line);
     }
-    return shelf;
+    return line;
+  }
+
+  private tidy(line: Line): void {
+    if (line.isEmpty && this.lines.get(line.likeness) === line) {
+      this.lines.delete(line.likeness);
+    }
   }
 
   private shelve(kept: Kept, keepUnused = kept.keepUnused): void {
-    const shelf = this.shelfOf(kept);
-    if (shelf.used === kept) {
-      shelf.used = undefined;
+    const line = this.lineOf(kept.likeness);
+    if (line.used === kept) {
+      line.used = undefined;
     }
-    shelf.unused.push(kept);
+    line.unused.push(kept);
     this.unused++;
     kept.unusedUntil = now() + keepUnused;
     if (kept.unusedUntil < kept.wakesAt) {
@@ -369,8 +477,9 @@ export class Keeper {
       this.letGo(kept);
       return;
     }
+    const isWaitedFor = (this.lines.get(kept.likeness)?.waiting.size ?? 0) > 0;
     this.unshelve(kept);
-    this.timers.set(kept.id, kept.waiting.size > 0 ? HANDED_ON : Infinity, () => {
+    this.timers.set(kept.id, isWaitedFor ? HANDED_ON : Infinity, () => {
       this.sendOn(kept);
     });
   }
@@ -391,47 +500,46 @@ export class Keeper {
   }
 
   private unshelve(kept: Kept): void {
-    const shelf = this.shelfOf(kept);
-    if (shelf.used === kept) {
-      shelf.used = undefined;
+    const line = this.lines.get(kept.likeness);
+    if (line === undefined) {
+      return;
     }
-    const at = shelf.unused.indexOf(kept);
+    if (line.used === kept) {
+      line.used = undefined;
+    }
+    const at = line.unused.indexOf(kept);
     if (at >= 0) {
-      shelf.unused.splice(at, 1);
+      line.unused.splice(at, 1);
       this.unused--;
     }
-    if (shelf.used === undefined && shelf.unused.length === 0) {
-      this.shelves.delete(kept.likeness);
-    }
+    this.tidy(line);
   }
 
   // Owners: for servers, locks that are kept have none.
 
   /** What its owner uses and may use once more. */
   private outerOf(request: Request): Kept | undefined {
-    const { owner = '', maxHold } = request.options;
-    const used = owner === '' ? undefined : this.owners.get(owner);
-    if (used === undefined) {
-      return undefined;
-    }
-    const held = [...used].filter((kept) => this.lease.isValid(kept));
+    const held = this.usedBy(request.options.owner);
     const alike = held.find((kept) => kept.likeness === request.likeness);
-    if (alike !== undefined && maxHold === undefined && !request.takesPermits) {
+    if (alike !== undefined && request.options.maxHold === undefined && !request.takesPermits) {
       return alike;
     }
     if (held.some((kept) => request.excludes(kept.request))) {
-      throw wouldWaitForItself(request, owner);
+      throw wouldWaitForItself(request);
     }
     return undefined;
   }
 
-  /** What is to be kept asks a server without its owner, and so would wait for what that holds by a request of its own. */
-  private refuseWaitForOwner(request: Request): void {
+  private usedBy(owner = ''): Kept[] {
+    const used = owner === '' ? undefined : this.owners.get(owner);
+    return used === undefined ? [] : [...used].filter((kept) => this.lease.isValid(kept));
+  }
+
+  /** Whether a request that asks a server without its owner would wait for what that holds by another one. */
+  private waitsForOwner(request: Request): boolean {
     const { owner = '' } = request.options;
     const isHeldAgainst = (other: Acquisition): boolean => other.state === 'held' && other.request.options.owner === owner && request.excludes(other.request);
-    if (owner !== '' && [...this.lease.acquisitions.values()].some(isHeldAgainst)) {
-      throw wouldWaitForItself(request, owner);
-    }
+    return owner !== '' && (this.usedBy(owner).some((kept) => request.excludes(kept.request)) || [...this.lease.acquisitions.values()].some(isHeldAgainst));
   }
 
   private disown(kept: Kept, use: Use): void {
@@ -443,7 +551,8 @@ export class Keeper {
   }
 }
 
-function wouldWaitForItself(request: Request, owner: string): NotAcquiredError {
+function wouldWaitForItself(request: Request): NotAcquiredError {
+  const { owner = '' } = request.options;
   return new NotAcquiredError(
     `${String(request)}: the owner ${JSON.stringify(owner)} holds one of these by another request, and would wait for itself`,
     'WOULD_DEADLOCK',

@@ -130,6 +130,7 @@ export class Lease {
     if (acquisition.asked) {
       acquisition.state = 'releasing';
       this.ask(acquisition);
+      acquisition.onReleasing();
     } else {
       this.acquisitions.delete(acquisition.id);
       acquisition.fail(new NotAcquiredError(`${String(acquisition.request)}: withdrawn`, 'WITHDRAWN'));
@@ -570,7 +571,7 @@ export class Lease {
           }
         }
       });
-    } else if (acquisition.state === 'held' && !acquisition.isGrantOf(granted)) {
+    } else if (acquisition.state === 'held' && !acquisition.onGrantedAgain(granted)) {
       this.lose(acquisition, 'REMOVED'); // not the hold that the caller has
     }
   }

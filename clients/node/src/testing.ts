@@ -61,6 +61,7 @@ interface Asked {
   readonly lease: Lease;
   readonly message: AcquireRequest;
   tokens: bigint[];
+  grants: readonly GrantInit[];
   last: AcquireResponse | undefined;
   isContentionTold: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -283,9 +284,7 @@ export class FakeServer implements AsyncDisposable {
     this.say(lease, { case: 'opened', value: { ...value, resumed: opening.leaseId !== '' } });
     lease.requests.forEach((asked) => {
       this.repeat(asked);
-      asked.isContentionTold = false; // who holds hears again after a resume
     });
-    this.tellContention();
     return lease;
   }
 
@@ -362,11 +361,15 @@ export class FakeServer implements AsyncDisposable {
     const known = lease.requests.get(message.requestId);
     if (known !== undefined) {
       known.message.notifyContention = message.notifyContention;
-      this.repeat(known);
+      if (known.tokens.length > 0) {
+        this.tellGranted(known); // as a server that has taken the lease over
+      } else {
+        this.repeat(known);
+      }
       this.tellContention();
       return;
     }
-    const asked: Asked = { lease, message, tokens: [], last: undefined, isContentionTold: false, timer: undefined };
+    const asked: Asked = { lease, message, tokens: [], grants: [], last: undefined, isContentionTold: false, timer: undefined };
     if (message.heldTokens.length > 0) {
       this.tell(asked, { case: 'lost', value: { reason: LossReason.REMOVED } });
       return;
@@ -405,18 +408,19 @@ export class FakeServer implements AsyncDisposable {
 
   /** Grants what everything ahead of it lets in. */
   private decide(): void {
-    const granted: [Asked, GrantInit[]][] = [];
+    const granted: Asked[] = [];
     for (let again = true; again;) {
       again = false;
       for (const asked of [...this.queues.values()].flat()) {
         if (asked.tokens.length === 0 && asked.message.locks.every(({ name }) => this.admits(name, asked))) {
-          granted.push([asked, this.grant(asked)]);
+          this.grant(asked);
+          granted.push(asked);
           again = true;
         }
       }
     }
-    for (const [asked, grants] of granted) {
-      this.tellGranted(asked, grants);
+    for (const asked of granted) {
+      this.tellGranted(asked);
     }
     this.tellContention();
   }
@@ -440,9 +444,9 @@ export class FakeServer implements AsyncDisposable {
     return ahead.length === 0;
   }
 
-  private grant(asked: Asked): GrantInit[] {
+  private grant(asked: Asked): void {
     clearTimeout(asked.timer);
-    const grants = asked.message.locks.map(({ name }) => {
+    asked.grants = asked.message.locks.map(({ name }) => {
       const same = (this.queues.get(name) ?? []).filter(
         (other) => other.tokens.length > 0 && isOwnedWith(other, asked) && modeOf(other, name) === modeOf(asked, name),
       );
@@ -450,7 +454,7 @@ export class FakeServer implements AsyncDisposable {
       const token = first === undefined ? ++this.token : tokenOf(first, name);
       return { name, fencingToken: String(token), holdCount: 1 + same.length };
     });
-    asked.tokens = grants.map((grant) => BigInt(grant.fencingToken));
+    asked.tokens = asked.grants.map((grant) => BigInt(grant.fencingToken));
     if (asked.message.maxHold !== undefined) {
       const longest = toMillis(asked.message.maxHold);
       const grace = Math.min(2000, Math.max(100, longest / 10)); // as the contract says
@@ -458,11 +462,10 @@ export class FakeServer implements AsyncDisposable {
         this.endHold(asked);
       }, longest + grace);
     }
-    return grants;
   }
 
-  private tellGranted(asked: Asked, grants: readonly GrantInit[]): void {
-    const counted = grants.map((grant) => ({ ...grant, waiters: asked.message.notifyContention ? this.waiters(grant.name) : 0 }));
+  private tellGranted(asked: Asked): void {
+    const counted = asked.grants.map((grant) => ({ ...grant, waiters: asked.message.notifyContention ? this.waiters(grant.name) : 0 }));
     asked.isContentionTold = counted.some((grant) => grant.waiters > 0);
     this.tell(asked, { case: 'granted', value: { grants: counted, leaseId: asked.lease.id, validFor: toDuration(asked.lease.ttl) } });
   }

@@ -4,19 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Client,
-  ClosedError,
-  LeaseLostError,
-  LockLostError,
-  NotAcquiredError,
-  permits,
-  read,
-  type ClientOptions,
-  type Lock,
-  type LockOptions,
-} from 'lockkeeper';
+import { Client, ClosedError, LeaseLostError, LockLostError, permits, read, type ClientOptions, type Lock, type LockOptions } from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
+import { inside, isNotAcquired } from './inside.js';
 import { queued } from './queued.js';
 
 const limit = { timeout: 60_000 };
@@ -62,23 +52,6 @@ async function free(name = 'a'): Promise<void> {
   }
 }
 
-function isNotAcquired(reason: string): (error: unknown) => boolean {
-  return (error) => error instanceof NotAcquiredError && error.reason === reason;
-}
-
-/** What the keeper of a client has: a test looks for what it should have let go of. */
-function inside(one: Client): { shelves: number; owners: number; waiting: number; unused: number; timers: unknown[] } {
-  const { keeper } = (one as unknown as { core: { keeper: Record<string, never> } }).core;
-  const { shelves, owners, waiting, unused, timers } = keeper as unknown as {
-    shelves: Map<string, unknown>;
-    owners: Map<string, unknown>;
-    waiting: number;
-    unused: number;
-    timers: { running: Map<string, unknown> };
-  };
-  return { shelves: shelves.size, owners: owners.size, waiting, unused, timers: [...timers.running.values()] };
-}
-
 test('what is kept is used without a message and without another timer', limit, async () => {
   const one = client();
   const token = await cycle(one, { ...keep, owner: 'o' });
@@ -107,11 +80,11 @@ test('nothing is left of what is not kept any more', limit, async () => {
   await held.release();
   await (await next).release();
   await (await one.lock(read('b'), keep)).release();
-  assert.deepEqual([inside(one).shelves, inside(one).unused], [2, 2]);
+  assert.deepEqual([inside(one).lines, inside(one).unused], [2, 2]);
   server.requestRelease('a');
   server.requestRelease('b');
   await Promise.all([free('a'), free('b')]);
-  assert.deepEqual(inside(one), { shelves: 0, owners: 0, waiting: 0, unused: 0, timers: [] });
+  assert.deepEqual(inside(one), { lines: 0, owners: 0, waiting: 0, unused: 0, timers: [] });
 });
 
 test('each user is counted', limit, async () => {
@@ -155,11 +128,14 @@ test('users are told that others want it, at their wish', limit, async () => {
       ...keep,
       onContended: ({ waiters }) => {
         told.push(`${who}: ${String(waiters)}`);
-        void lock.release();
+        if (who === 'first') {
+          void lock.release(); // the second hears it with its grant
+        }
       },
       ...options,
     });
     if (who !== 'first') {
+      assert.equal(lock.grants[0]?.waiters, 1);
       await new Promise(setImmediate);
       await lock.release();
     }
@@ -321,8 +297,8 @@ test('a thousand locks are kept unused, and no more', limit, async () => {
   const one = client();
   const locks = await Promise.all(Array.from({ length: 1001 }, (_, i) => one.lock(`many/${String(i)}`, keep)));
   await Promise.all(locks.map((lock) => lock.release()));
-  const { unused, shelves } = inside(one);
-  assert.deepEqual([unused, shelves], [1000, 1000]);
+  const { unused, lines } = inside(one);
+  assert.deepEqual([unused, lines], [1000, 1000]);
   await free('many/1000');
 });
 
@@ -333,5 +309,9 @@ test('what is out of range, or cannot go together, is refused before anything is
   await assert.rejects(one.lock('a', { keepUnused: 3_600_001 }), says(/keepUnused/));
   await assert.rejects(one.lock('a', { ...keep, maxHold: 1000 }), says(/keepUnused and maxHold/));
   await assert.rejects(one.election('a').campaign('me', keep), says(/keepUnused/));
+  await assert.rejects(
+    one.election('a').run('me', () => undefined, keep),
+    says(/keepUnused/),
+  );
   assert.equal(server.received, 0);
 });

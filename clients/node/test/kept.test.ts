@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, exclusive, permits, read, write, type Lock, type LockOptions, type Locks } from 'lockkeeper';
+import { Client, custom, exclusive, permits, read, RequestRefusedError, write, type Lock, type LockOptions, type Locks } from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
 import { queued } from './queued.js';
 import { missing, RealServer } from './servers.js';
@@ -98,6 +98,25 @@ for (const kind of ['fake', 'real'] as const) {
       await first.release();
       await Promise.all(waiting);
       assert.deepEqual(order, [0, 1, 2, 3]);
+    });
+
+    test('tasks that want the same lock at the same time keep it', async () => {
+      const tokens = new Set<bigint>();
+      const task = async (): Promise<void> => {
+        for (let i = 0; i < 20; i++) {
+          const lock = await one.lock('tasks', keep);
+          tokens.add(lock.fencingToken);
+          await new Promise(setImmediate);
+          await lock.release();
+        }
+      };
+      await Promise.all([task(), task(), task()]);
+      assert.equal(tokens.size, 1);
+    });
+
+    test('each of those who ask together is refused', { skip: kind === 'fake' }, async () => {
+      const locks = [exclusive('refused/a'), custom('refused/b', 'no such mode')];
+      await Promise.all([0, 1, 2].map(() => assert.rejects(one.lock(locks, keep), RequestRefusedError)));
     });
 
     test('who has waited in the client gets it before others who want it, and who comes later does not', async () => {
