@@ -87,7 +87,7 @@ export interface LockOptions {
   readonly notifyContention?: boolean;
   /**
    * For how long a lock that was released is kept, 100 ms to an hour, and given without a message to the next in this client who asks alike, as long as nobody else
-   * wants it: with the same fencing tokens. Who finds it in use by another in this client waits here. Not together with `maxHold`; with an owner, no cycles of waits
+   * wants it: with the same fencing tokens. Who finds it in use or asked for by another in this client waits here. Not together with `maxHold`; with an owner, no cycles of waits
    * are searched. Default: it is not kept.
    */
   readonly keepUnused?: number;
