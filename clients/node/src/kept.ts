@@ -341,7 +341,7 @@ export class Keeper {
     for (const level of line.waiting) {
       if (level.owner === owner) {
         this.unqueue(level);
-        if (level.request.takesPermits) {
+        if (level.request.takesItsOwn) {
           level.fail(wouldWaitForItself(level.request));
         } else {
           this.begin(kept, level);
@@ -521,7 +521,7 @@ export class Keeper {
   private outerOf(request: Request): Kept | undefined {
     const held = this.usedBy(request.options.owner);
     const alike = held.find((kept) => kept.likeness === request.likeness);
-    if (alike !== undefined && request.options.maxHold === undefined && !request.takesPermits) {
+    if (alike !== undefined && request.options.maxHold === undefined && !request.takesItsOwn) {
       return alike;
     }
     if (held.some((kept) => request.excludes(kept.request))) {

@@ -198,8 +198,8 @@ export class Request {
   }
 
   /** Whether it takes a part of something that each request takes anew, an owner's too. */
-  get takesPermits(): boolean {
-    return this.specs.some((spec) => spec.mode === LockMode.PERMITS);
+  get takesItsOwn(): boolean {
+    return this.specs.some((spec) => spec.mode === LockMode.PERMITS || spec.mode === LockMode.CUSTOM);
   }
 
   /** Whether it would wait for the other one, over one of the locks. */

@@ -143,12 +143,15 @@ class Hand {
   }
 
   private async once(a: string, work: Work): Promise<void> {
-    this.history.write('ask', { a, lock: work.lock.name, mode: work.mode });
+    const kept = this.chance() < 0.5;
+    const keepUnused = 100 + this.chance() * 4_900;
+    this.history.write('ask', { a, lock: work.lock.name, mode: work.mode, kept });
     const withdrawal = work.withdraw === undefined ? undefined : AbortSignal.timeout(Math.ceil(work.withdraw));
     let lock: Lock;
     try {
       lock = await this.client.lock(work.lock, {
         deadlockCheck: false,
+        ...(kept ? { keepUnused } : {}),
         ...(work.wait === undefined ? {} : { wait: work.wait }),
         ...(withdrawal === undefined ? {} : { signal: withdrawal }),
         onQueued: (places) => {

@@ -318,11 +318,13 @@ class KeptLocksTest extends KeptLocksScript {
             .owner("task")
             .keepUnused(KEEP);
     CompletableFuture<LockHandle> asked = ask(mixed);
+    CompletableFuture<LockHandle> together = ask(mixed);
     AcquireResponse.Builder event = AcquireResponse.newBuilder();
     event.getGrantedBuilder().addGrantsBuilder().setName("a").setFencingToken(5);
     event.getGrantedBuilder().addGrantsBuilder().setName("p").setFencingToken(6);
     server.send(ScriptedServer.event(event, lastId(), 1));
     assertThat(asked).isCompleted();
+    assertThat(reason(together)).isEqualTo(NotAcquiredReason.WOULD_DEADLOCK);
     assertThat(reason(ask(mixed))).isEqualTo(NotAcquiredReason.WOULD_DEADLOCK);
   }
 }

@@ -252,29 +252,34 @@ public final class KeptLocks {
   }
 
   private void onGranted(Turn turn, KeptHold hold, PromptHandle handle) {
-    List<Turn> levels = new ArrayList<>(0);
+    List<Runnable> together;
     synchronized (this) {
       hold.begin(handle);
       Line line = lines.computeIfAbsent(hold.terms, terms -> new Line());
       line.granted(hold);
       use(hold, turn);
-      levels.addAll(useAsLevels(hold, turn.owner(), line));
+      together = withSameOwner(hold, turn, line);
     }
     turn.complete();
-    levels.forEach(Turn::complete);
+    together.forEach(Runnable::run);
   }
 
-  /** Those who wait for what they use themselves, by requests made at the same time. */
-  private List<Turn> useAsLevels(KeptHold hold, String owner, Line line) {
-    List<Turn> levels = new ArrayList<>(0);
-    Optional<Turn> next = line.waitingOf(owner);
-    while (next.isPresent() && hold.isSharedBy(owner)) {
-      leaveQueue(next.get());
-      use(hold, next.get());
-      levels.add(next.get());
-      next = line.waitingOf(owner);
+  /** Requests that its owner made at the same time are levels of its own, or would wait for it. */
+  private List<Runnable> withSameOwner(KeptHold hold, Turn user, Line line) {
+    List<Runnable> together = new ArrayList<>(0);
+    Optional<Turn> next = line.waitingOf(user.owner());
+    while (next.isPresent()) {
+      Turn other = next.get();
+      leaveQueue(other);
+      if (hold.terms.isReentrant()) {
+        use(hold, other);
+        together.add(other::complete);
+      } else {
+        together.add(refused(other, wouldDeadlock(other.request()), Runnable::run));
+      }
+      next = line.waitingOf(user.owner());
     }
-    return levels;
+    return together;
   }
 
   private void onNotGranted(Turn turn, Acquisition acquisition, Throwable why) {
@@ -423,11 +428,11 @@ public final class KeptLocks {
       Turn next = line.waiting.element();
       leaveQueue(next);
       use(hold, next);
-      List<Turn> levels = useAsLevels(hold, next.owner(), line);
+      List<Runnable> together = withSameOwner(hold, next, line);
       return () -> {
         turn.released().complete(Turn.GIVEN_BACK);
         onLoop(next::complete);
-        levels.forEach(level -> onLoop(level::complete));
+        together.forEach(this::onLoop);
       };
     }
     if (hold.wanted || unused >= MOST_UNUSED) {
