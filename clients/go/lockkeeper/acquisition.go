@@ -35,6 +35,7 @@ type acquisition struct {
 	doubt   instant        // until when the locks are good in a jeopardy
 	limit   instant        // until when they may be held
 	outers  []*acquisition // of the same owner, whose longest hold ends this one, too
+	told    bool           // that somebody waits
 	lost    string         // why they were lost
 	err     error          // why they were not granted
 	result  *pb.ReleaseResponse
@@ -141,7 +142,7 @@ func (a *acquisition) onGranted(granted *pb.Granted) {
 	for _, grant := range granted.GetGrants() {
 		a.grants = append(a.grants, Grant{
 			Name: grant.GetName(), FencingToken: grant.GetFencingToken(), PreviousEnd: enumName(grant.GetPreviousEnd()),
-			HoldCount: int(grant.GetHoldCount()),
+			HoldCount: int(grant.GetHoldCount()), Waiters: int(grant.GetWaiters()),
 		})
 	}
 	if a.request.maxHold != 0 {
@@ -185,6 +186,19 @@ func (a *acquisition) finish(result *pb.ReleaseResponse) {
 		a.result = proto.CloneOf(result)
 	}
 	closeOnce(a.done)
+}
+
+// onContended tells a listener that wants to know, once for a hold.
+func (a *acquisition) onContended(contended Contended) {
+	if a.state != held || !a.request.notify || a.told {
+		return
+	}
+	a.told = true
+	a.tell(func(listener *Listener) {
+		if listener.Contended != nil {
+			listener.Contended(contended)
+		}
+	})
 }
 
 func closeOnce(channel chan struct{}) {

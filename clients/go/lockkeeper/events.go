@@ -16,6 +16,8 @@ type Grant struct {
 	PreviousEnd string
 	// HoldCount is how many acquisitions of the owner hold the lock, this one included.
 	HoldCount int
+	// Waiters is how many waited for the lock at the moment of the grant; 0 without [NotifyContention].
+	Waiters int
 }
 
 // Contender is a holder of a lock, or somebody who waits for it.
@@ -98,6 +100,19 @@ func toReleaseRequested(message *pb.ReleaseRequested) ReleaseRequested {
 		asked.Deadline = &left
 	}
 	return asked
+}
+
+// Contended says that somebody waits for a lock that is held, or that it was frozen.
+type Contended struct {
+	Name string
+	// Waiters is how many wait; 0: nobody does, and the lock is frozen.
+	Waiters int
+	// Frozen says why nobody new is granted the lock; empty: it is not frozen, or no reason was given.
+	Frozen string
+}
+
+func toContended(message *pb.Contended) Contended {
+	return Contended{Name: message.GetName(), Waiters: int(message.GetWaiters()), Frozen: message.GetFrozen().GetReason()}
 }
 
 // Info is one lock as a server sees it.

@@ -118,6 +118,9 @@ func Metadata(metadata map[string]string) Option {
 // MaxHold limits how long the locks may be held, 100 ms to 7 days; then they are lost.
 func MaxHold(limit time.Duration) Option { return func(r *request) { r.maxHold = limit } }
 
+// NotifyContention has [Listener.Contended] told when somebody waits for the locks: for holders that can give way.
+func NotifyContention() Option { return func(r *request) { r.notify = true } }
+
 // LockDelay says how long the next grant waits if this holder is lost rather than releases: up to an hour, in whole milliseconds.
 func LockDelay(delay time.Duration) Option { return func(r *request) { r.lockDelay = delay } }
 
@@ -137,6 +140,8 @@ type Listener struct {
 	Queued func(places []Place)
 	// ReleaseRequested says that somebody asks the holder to give way.
 	ReleaseRequested func(asked ReleaseRequested)
+	// Contended says that somebody waits for a lock that is held, if [NotifyContention] has asked for that: once for a hold, with the grant or later.
+	Contended func(contended Contended)
 	// Jeopardy says that the servers have lost ZooKeeper, and for how long the locks are good.
 	Jeopardy func(validFor time.Duration)
 	// Safe says that this is over.
@@ -152,6 +157,7 @@ type request struct {
 	holder        string
 	metadata      map[string]string
 	maxHold       time.Duration
+	notify        bool
 	lockDelay     time.Duration
 	position      time.Duration
 	deadlockCheck *bool
@@ -256,7 +262,7 @@ func (r *request) quoted() string { return strconv.Quote(r.String()) }
 
 // message is the request as it is sent, for the first time or once more.
 func (r *request) message(id string, wait *time.Duration, tokens []int64, maxHold time.Duration) *pb.AcquireRequest {
-	message := &pb.AcquireRequest{RequestId: id, Owner: r.owner, Holder: r.holder, Metadata: r.metadata, HeldTokens: tokens}
+	message := &pb.AcquireRequest{RequestId: id, Owner: r.owner, Holder: r.holder, Metadata: r.metadata, HeldTokens: tokens, NotifyContention: r.notify}
 	for _, spec := range r.specs {
 		message.Locks = append(message.Locks, &pb.LockRequest{
 			Name: spec.name, Mode: spec.mode, Permits: int32(spec.permits), Limit: int32(spec.limit), Custom: spec.custom, //nolint:gosec // checked

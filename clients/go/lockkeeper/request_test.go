@@ -75,3 +75,10 @@ func TestMetadataIsNotChangedByItsMapAfterwards(t *testing.T) {
 		t.Errorf("metadata is %v, %v", r.metadata, err)
 	}
 }
+
+func TestFrozenLockIsContendedThoughNobodyWaits(t *testing.T) {
+	said := &pb.Contended{Name: "a", Frozen: &pb.Frozen{Reason: "maintenance"}}
+	if contended := toContended(said); contended != (Contended{Name: "a", Frozen: "maintenance"}) {
+		t.Errorf("%+v", contended)
+	}
+}

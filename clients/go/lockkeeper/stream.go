@@ -416,6 +416,8 @@ func (l *lease) onEvent(event *pb.AcquireResponse) {
 				listener.ReleaseRequested(toReleaseRequested(said.ReleaseRequested))
 			}
 		})
+	case *pb.AcquireResponse_Contended:
+		a.onContended(toContended(said.Contended))
 	default: // of a later version
 	}
 }
@@ -445,6 +447,12 @@ func (l *lease) onGranted(a *acquisition, granted *pb.Granted) {
 		a.nest(l.acquisitions)
 	case a.state == held && !a.isGrantOf(granted): // not the hold that the caller has
 		l.loseByItself(a, "REMOVED")
+	}
+	for _, grant := range granted.GetGrants() {
+		if grant.GetWaiters() > 0 {
+			a.onContended(Contended{Name: grant.GetName(), Waiters: int(grant.GetWaiters())})
+			return
+		}
 	}
 }
 

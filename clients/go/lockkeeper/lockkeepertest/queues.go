@@ -34,6 +34,8 @@ func (r *request) isOwnedWith(other *request) bool {
 func (s *Server) acquire(l *lease, message *pb.AcquireRequest) {
 	if known := l.requests[message.GetRequestId()]; known != nil {
 		s.repeat(known)
+		known.message.NotifyContention = message.GetNotifyContention()
+		s.tellContention(known)
 		return
 	}
 	r := &request{lease: l, message: message}
@@ -56,9 +58,39 @@ func (s *Server) acquire(l *lease, message *pb.AcquireRequest) {
 		queued.Positions = append(queued.Positions, &pb.QueuePosition{Name: lock.GetName(), Ahead: int32(ahead)}) //nolint:gosec // few
 	}
 	s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Queued{Queued: queued}})
+	for _, lock := range message.GetLocks() {
+		for _, other := range s.queues[lock.GetName()] {
+			s.tellContention(other)
+		}
+	}
 	if message.WaitTimeout != nil {
 		r.timer = time.AfterFunc(message.GetWaitTimeout().AsDuration(), func() { s.timeOut(r) })
 	}
+}
+
+// tellContention tells a holder that wants to know that somebody waits, once.
+func (s *Server) tellContention(r *request) {
+	if !r.message.GetNotifyContention() || r.tokens == nil || r.told {
+		return
+	}
+	for _, lock := range r.message.GetLocks() {
+		if waiters := s.waiters(lock.GetName()); waiters > 0 {
+			r.told = true
+			contended := &pb.Contended{Name: lock.GetName(), Waiters: waiters}
+			s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Contended{Contended: contended}})
+			return
+		}
+	}
+}
+
+func (s *Server) waiters(name string) int32 {
+	waiters := int32(0)
+	for _, r := range s.queues[name] {
+		if r.tokens == nil {
+			waiters++
+		}
+	}
+	return waiters
 }
 
 func (s *Server) timeOut(r *request) {
@@ -105,18 +137,30 @@ func (s *Server) levelsBeside(r *request) int32 {
 	return levels
 }
 
-// decide grants what everything ahead of it lets in.
+// decide grants what everything ahead of it lets in, and tells that when it is known who waits yet.
 func (s *Server) decide() {
+	granted := map[*request]*pb.Granted{}
+	var order []*request
 	for again := true; again; {
 		again = false
 		for _, name := range slices.Sorted(maps.Keys(s.queues)) {
 			for _, r := range s.queues[name] {
 				if r.tokens == nil && s.admitsAll(r) {
-					s.grant(r)
+					granted[r] = s.grant(r)
+					order = append(order, r)
 					again = true
 				}
 			}
 		}
+	}
+	for _, r := range order {
+		if r.message.GetNotifyContention() {
+			for _, grant := range granted[r].GetGrants() {
+				grant.Waiters = s.waiters(grant.GetName())
+				r.told = r.told || grant.Waiters > 0
+			}
+		}
+		s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Granted{Granted: granted[r]}})
 	}
 }
 
@@ -156,7 +200,7 @@ func (s *Server) admits(name string, r *request) bool {
 	return mode != pb.LockMode_LOCK_MODE_PERMITS || taken <= limit
 }
 
-func (s *Server) grant(r *request) {
+func (s *Server) grant(r *request) *pb.Granted {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
@@ -175,12 +219,12 @@ func (s *Server) grant(r *request) {
 	for _, grant := range granted.GetGrants() {
 		r.tokens = append(r.tokens, grant.GetFencingToken())
 	}
-	s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Granted{Granted: granted}})
 	if r.message.MaxHold != nil {
 		longest := r.message.GetMaxHold().AsDuration()
 		grace := min(2*time.Second, max(100*time.Millisecond, longest/10)) // as the contract says
 		r.timer = time.AfterFunc(longest+grace, func() { s.endHold(r) })
 	}
+	return granted
 }
 
 // endHold takes what is over its longest hold away, with the levels that its owner added later.

@@ -6,9 +6,9 @@
 //	...
 //	server.Lose("orders/42")
 //
-// It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, and answers GetLock and
-// ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, no limits, and serves no CheckToken, ConfigureLock or
-// RequestRelease.
+// It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, tells holders that want to
+// know when somebody waits, and answers GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, no limits, and
+// serves no CheckToken, ConfigureLock or RequestRelease.
 package lockkeepertest
 
 import (
@@ -48,6 +48,7 @@ type Server struct {
 	queues   map[string][]*request
 	token    int64
 	sequence int64 // of events
+	heard    int   // requests for locks, and releases
 	frozen   bool
 }
 
@@ -76,6 +77,7 @@ type request struct {
 	message *pb.AcquireRequest
 	tokens  []int64
 	last    *pb.AcquireResponse
+	told    bool // that somebody waits
 	timer   *time.Timer
 }
 
@@ -197,6 +199,13 @@ func (s *Server) setFrozen(frozen bool) {
 	s.frozen = frozen
 }
 
+// Requests returns how many requests for locks and releases it has heard, those that clients repeat after a broken stream included.
+func (s *Server) Requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard
+}
+
 // Sessions.
 
 // Session is the contract's.
@@ -271,6 +280,8 @@ func (s *Server) open(opening *pb.OpenSession) (*stream, *lease, error) {
 	}}})
 	for _, r := range l.requests {
 		s.repeat(r)
+		r.told = false // it hears how it is now
+		s.tellContention(r)
 	}
 	return l.stream, l, nil
 }
@@ -315,8 +326,10 @@ func (s *Server) take(l *lease, message *pb.SessionRequest) {
 			Nonce: asked.KeepAlive.GetNonce(), ValidFor: durationpb.New(l.ttl), KeepAliveInterval: durationpb.New(l.ttl / 4),
 		}}})
 	case *pb.SessionRequest_Acquire:
+		s.heard++
 		s.acquire(l, asked.Acquire)
 	case *pb.SessionRequest_Release:
+		s.heard++
 		s.release(l, asked.Release.GetRequestId())
 	case *pb.SessionRequest_UpdateMetadata:
 		id := asked.UpdateMetadata.GetRequestId()
