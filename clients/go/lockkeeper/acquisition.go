@@ -35,6 +35,8 @@ type acquisition struct {
 	doubt   instant        // until when the locks are good in a jeopardy
 	limit   instant        // until when they may be held
 	outers  []*acquisition // of the same owner, whose longest hold ends this one, too
+	uses    *kept          // which this user has, or waits for
+	keeps   *kept          // which has its locks from this
 	told    bool           // that somebody waits
 	lost    string         // why they were lost
 	err     error          // why they were not granted
@@ -61,7 +63,16 @@ func newAcquisition(number int64, id string, r *request, tell func(call func(lis
 
 // until is until when the locks may be used.
 func (a *acquisition) until(lease instant) instant {
+	a = a.known()
 	return min(lease, a.doubt, a.holdLimit())
+}
+
+// known is what a server knows: this, or what its user uses.
+func (a *acquisition) known() *acquisition {
+	if a.uses != nil {
+		return a.uses.wire
+	}
+	return a
 }
 
 // holdLimit is until when the server lets the locks be held.
@@ -94,8 +105,8 @@ func (a *acquisition) sharesHold(other *acquisition) bool {
 }
 
 // overdue is why the locks are not held any more by the clock, though no timer has said so; empty: they are.
-func (a *acquisition) overdue(lease instant) string {
-	switch at := now(); {
+func (a *acquisition) overdue(at, lease instant) string {
+	switch {
 	case a.state != held || a.lost != "" || at < a.until(lease):
 		return ""
 	case at >= a.holdLimit():
@@ -169,6 +180,9 @@ func (a *acquisition) giveUpWaiting(err error) {
 		a.err = err
 	}
 	closeOnce(a.granted)
+	if a.keeps != nil {
+		a.keeps.onFailed(err)
+	}
 }
 
 // lose says that the locks are not held any more, though nobody has released them.
@@ -186,11 +200,40 @@ func (a *acquisition) finish(result *pb.ReleaseResponse) {
 		a.result = proto.CloneOf(result)
 	}
 	closeOnce(a.done)
+	if a.keeps != nil {
+		a.keeps.onEnded(result)
+	}
 }
 
-// onContended tells a listener that wants to know, once for a hold.
+// dismiss says that the locks will not be held by those who wait for them in the client.
+func (a *acquisition) dismiss(err error) {
+	if a.keeps != nil {
+		for _, u := range a.keeps.dismiss() {
+			u.fail(err)
+		}
+	}
+}
+
 func (a *acquisition) onContended(contended Contended) {
-	if a.state != held || !a.request.notify || a.told {
+	switch {
+	case a.state != held:
+	case a.keeps != nil:
+		a.keeps.onContended(contended)
+	default:
+		a.tellContended(contended)
+	}
+}
+
+// wantBack says that others are to have the locks.
+func (a *acquisition) wantBack() {
+	if a.keeps != nil {
+		a.keeps.wantBack()
+	}
+}
+
+// tellContended tells a listener that wants to know, once.
+func (a *acquisition) tellContended(contended Contended) {
+	if !a.request.notify || a.told {
 		return
 	}
 	a.told = true

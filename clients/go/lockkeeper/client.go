@@ -110,7 +110,7 @@ func (c *Client) Acquire(ctx context.Context, locks []Spec, options ...Option) (
 	}
 	observation := c.core.config.observer.Acquiring(ctx, names)
 	start := now()
-	lock, err := c.acquire(ctx, request, observation)
+	lock, err := c.acquire(ctx, request, observation, start)
 	if err != nil {
 		observation.NotAcquired(err, time.Duration(now()-start))
 		return nil, err
@@ -120,13 +120,13 @@ func (c *Client) Acquire(ctx context.Context, locks []Spec, options ...Option) (
 	return lock, nil
 }
 
-func (c *Client) acquire(ctx context.Context, r *request, observation Observation) (*Lock, error) {
+func (c *Client) acquire(ctx context.Context, r *request, observation Observation, start instant) (*Lock, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	lock := &Lock{client: c, since: now(), observation: observation}
+	lock := &Lock{client: c, since: start, observation: observation}
 	lock.ctx, lock.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	l, a, err := c.core.ask(r, lock.cancel, observation)
+	l, a, err := c.core.ask(r, lock.cancel, observation, start)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (c *Client) acquire(ctx context.Context, r *request, observation Observatio
 }
 
 // ask hands a request to the lease, or to a new one.
-func (c *core) ask(r *request, cancel context.CancelCauseFunc, observation Observation) (*lease, *acquisition, error) {
+func (c *core) ask(r *request, cancel context.CancelCauseFunc, observation Observation, start instant) (*lease, *acquisition, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -161,7 +161,7 @@ func (c *core) ask(r *request, cancel context.CancelCauseFunc, observation Obser
 	c.count++
 	listener := r.listener
 	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, func(call func(*Listener)) { c.heard.putIfRoom(func() { call(&listener) }) })
-	name, start := r.String(), now()
+	name := r.String()
 	a.onLost = func(reason string) {
 		cancel(&LostError{Lock: name, Reason: reason})
 		held := time.Duration(now() - start)

@@ -52,7 +52,7 @@ func leads(value string) Option {
 		all := map[string]string{}
 		maps.Copy(all, r.metadata)
 		all[leaderKey] = value
-		r.metadata = all
+		r.metadata, r.elects = all, true
 	}
 }
 

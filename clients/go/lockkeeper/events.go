@@ -16,7 +16,7 @@ type Grant struct {
 	PreviousEnd string
 	// HoldCount is how many acquisitions of the owner hold the lock, this one included.
 	HoldCount int
-	// Waiters is how many waited for the lock at the moment of the grant; 0 without [NotifyContention].
+	// Waiters is how many waited for the lock at the moment of the grant; 0 without [NotifyContention] and [KeepUnused].
 	Waiters int
 }
 

@@ -40,6 +40,7 @@ type lease struct {
 	nonce        int64
 	unanswered   []sentKeepAlive
 	acquisitions map[string]*acquisition
+	keeper       *keeper
 	calls        []*call
 	stream       *stream // nil: there is none that is open
 	wasOpen      bool
@@ -85,11 +86,13 @@ func newLease(config *config, servers *servers) *lease {
 	if _, err := rand.Read(secret); err != nil {
 		panic(err) // it never fails
 	}
-	return &lease{
+	l := &lease{
 		config: config, servers: servers, secret: hex.EncodeToString(secret), deadline: never, interval: time.Second,
 		acquisitions: map[string]*acquisition{}, timers: map[string]*time.Timer{},
 		over: make(chan struct{}), ended: make(chan struct{}),
 	}
+	l.keeper = newKeeper(l)
+	return l
 }
 
 func (l *lease) isOver() bool {
@@ -104,7 +107,7 @@ func (l *lease) isOver() bool {
 func (l *lease) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.acquisitions)
+	return len(l.acquisitions) + l.keeper.inside
 }
 
 // isValid says whether locks may be used now. It looks at the clock: timers may be late.
@@ -120,10 +123,29 @@ func (l *lease) until(a *acquisition) instant {
 	return a.until(l.deadline)
 }
 
+// err says why locks may not be used now; nil: they may.
+func (l *lease) err(a *acquisition) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := now()
+	reason := a.overdue(at, l.deadline)
+	if reason == "" {
+		reason = a.lost
+	}
+	switch {
+	case reason != "":
+		return &LostError{Lock: a.request.String(), Reason: reason}
+	case a.state == held && !l.closing && at < a.until(l.deadline):
+		return nil
+	default:
+		return ErrReleased
+	}
+}
+
 func (l *lease) lostReason(a *acquisition) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if reason := a.overdue(l.deadline); reason != "" {
+	if reason := a.overdue(now(), l.deadline); reason != "" {
 		return reason
 	}
 	return a.lost
@@ -136,6 +158,21 @@ func (l *lease) acquire(a *acquisition) bool {
 	if l.isOver() {
 		return false
 	}
+	if a.request.keep != nil && now() >= l.deadline { // its timer may be late
+		l.end("DEADLINE_PASSED", nil)
+		return false
+	}
+	if err := l.keeper.waitsForItself(a.request); err != nil {
+		a.fail(err)
+	} else if a.request.keep != nil {
+		l.keeper.acquire(a)
+	} else {
+		l.request(a)
+	}
+	return true
+}
+
+func (l *lease) request(a *acquisition) {
 	if !l.started {
 		l.started = true
 		go l.run()
@@ -148,14 +185,17 @@ func (l *lease) acquire(a *acquisition) bool {
 	if a.giveUp != never {
 		l.after(a, "give-up", time.Duration(a.giveUp-now())+min(answerTimeout, l.config.requestTimeout), func() { l.nobodyCounts(a) })
 	}
-	return true
 }
 
 // release releases locks, or withdraws the request. From now on they are not held, whatever becomes of the release.
 func (l *lease) release(a *acquisition) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if reason := a.overdue(l.deadline); reason != "" {
+	if a.request.keep != nil {
+		l.keeper.release(a)
+		return
+	}
+	if reason := a.overdue(now(), l.deadline); reason != "" {
 		a.lose(reason)
 	}
 	if a.lost != "MAX_HOLD" { // that the server takes away
@@ -170,7 +210,7 @@ func (l *lease) giveBack(a *acquisition) {
 	stopTimers(a)
 	if !a.asked {
 		delete(l.acquisitions, a.id)
-		a.fail(&NotAcquiredError{Lock: a.request.String(), Reason: "WITHDRAWN", Message: "the caller withdrew the request"})
+		a.fail(withdrawn(a))
 		return
 	}
 	a.state = releasing
@@ -212,6 +252,7 @@ func (l *lease) close() {
 	} else {
 		l.closing = true
 		for _, a := range l.acquisitions {
+			a.dismiss(ErrClosed)
 			if a.state == held {
 				a.lose("LEASE_CLOSED") // now, whenever the server hears of it
 			}
@@ -276,17 +317,19 @@ func (l *lease) end(reason string, err error) {
 	}
 	for _, a := range l.acquisitions {
 		stopTimers(a)
-		switch {
-		case a.state == waiting && err != nil:
-			a.fail(err)
-		case a.state == waiting:
-			a.fail(&LeaseLostError{Lock: a.request.String(), Reason: reason})
-		default:
-			if a.state == held {
-				a.lose(reason)
-			}
-			a.finish(nil)
+		why := err
+		if why == nil {
+			why = &LeaseLostError{Lock: a.request.String(), Reason: reason}
 		}
+		a.dismiss(why)
+		if a.state == waiting {
+			a.fail(why)
+			continue
+		}
+		if a.state == held {
+			a.lose(reason)
+		}
+		a.finish(nil)
 	}
 	clear(l.acquisitions)
 	for _, c := range l.calls {
@@ -375,6 +418,10 @@ func (l *lease) nobodyCounts(a *acquisition) {
 
 func timedOut(a *acquisition, message string) error {
 	return &NotAcquiredError{Lock: a.request.String(), Reason: "TIMED_OUT", Message: message}
+}
+
+func withdrawn(a *acquisition) error {
+	return &NotAcquiredError{Lock: a.request.String(), Reason: "WITHDRAWN", Message: "the caller withdrew the request"}
 }
 
 // loseByItself gives up locks without a server's word: what the server may still keep is released.

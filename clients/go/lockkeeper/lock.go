@@ -73,13 +73,7 @@ func (l *Lock) ValidUntil() int64 { return int64(l.lease.until(l.acquisition)) }
 
 // Err returns nil if the locks may be used now, a [LostError] if they are lost or their deadline has passed, or [ErrReleased].
 func (l *Lock) Err() error {
-	if reason := l.lease.lostReason(l.acquisition); reason != "" {
-		return &LostError{Lock: l.acquisition.request.String(), Reason: reason}
-	}
-	if !l.Valid() {
-		return ErrReleased
-	}
-	return nil
+	return l.lease.err(l.acquisition)
 }
 
 // Unlock releases the locks, and waits until that is certain, for the request timeout at most, or until ctx is done; the release goes on then.
@@ -103,17 +97,28 @@ func (l *Lock) Release(ctx context.Context) ReleaseResult {
 		l.lease.release(l.acquisition)
 		l.cancel(ErrReleased)
 	})
+	if result := l.result(ctx); result != nil {
+		return ReleaseResult{Outcome: enumName(result.GetOutcome()), RemainingHolds: int(result.GetRemainingHolds())}
+	}
+	return ReleaseResult{Outcome: "LOST"}
+}
+
+// result waits for the end; nil: nothing is known of a release.
+func (l *Lock) result(ctx context.Context) *pb.ReleaseResponse {
+	select {
+	case <-l.acquisition.done: // at once, of what is kept
+		return l.acquisition.result
+	default:
+	}
 	timeout := time.NewTimer(l.client.core.config.requestTimeout)
 	defer timeout.Stop()
 	select {
 	case <-l.acquisition.done:
-		if result := l.acquisition.result; result != nil {
-			return ReleaseResult{Outcome: enumName(result.GetOutcome()), RemainingHolds: int(result.GetRemainingHolds())}
-		}
+		return l.acquisition.result
 	case <-ctx.Done():
 	case <-timeout.C:
 	}
-	return ReleaseResult{Outcome: "LOST"}
+	return nil
 }
 
 // do runs work, and releases the locks after it.
@@ -137,7 +142,7 @@ func (l *Lock) UpdateMetadata(ctx context.Context, metadata map[string]string) e
 	if err := checkMetadata(metadata); err != nil {
 		return err
 	}
-	update := &pb.UpdateMetadataRequest{RequestId: l.acquisition.id, Metadata: maps.Clone(metadata)}
+	update := &pb.UpdateMetadataRequest{RequestId: l.acquisition.known().id, Metadata: maps.Clone(metadata)}
 	return l.call(ctx, "update metadata", &pb.SessionRequest{Request: &pb.SessionRequest_UpdateMetadata{UpdateMetadata: update}})
 }
 
@@ -146,7 +151,7 @@ func (l *Lock) AnswerRelease(ctx context.Context, needs time.Duration) error {
 	if err := checkWithin("needs", needs, 0, week); err != nil {
 		return err
 	}
-	needed := &pb.AnswerReleaseRequest{RequestId: l.acquisition.id, Needs: durationpb.New(needs)}
+	needed := &pb.AnswerReleaseRequest{RequestId: l.acquisition.known().id, Needs: durationpb.New(needs)}
 	return l.call(ctx, "answer release", &pb.SessionRequest{Request: &pb.SessionRequest_AnswerRelease{AnswerRelease: needed}})
 }
 
@@ -154,5 +159,6 @@ func (l *Lock) call(ctx context.Context, kind string, request *pb.SessionRequest
 	if err := l.Err(); err != nil {
 		return err
 	}
-	return l.lease.callFor(ctx, &call{kind: kind, id: l.acquisition.id, lock: l.acquisition.request.String(), request: request, done: make(chan error, 1)})
+	a := l.acquisition
+	return l.lease.callFor(ctx, &call{kind: kind, id: a.known().id, lock: a.request.String(), request: request, done: make(chan error, 1)})
 }

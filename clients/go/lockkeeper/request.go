@@ -1,8 +1,10 @@
 package lockkeeper
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +50,11 @@ func Permits(name string, count, limit int) Spec {
 // Custom asks for a mode of a kind that the servers were extended with.
 func Custom(name, mode string) Spec {
 	return Spec{name: name, mode: pb.LockMode_LOCK_MODE_CUSTOM, custom: mode}
+}
+
+// excludes says whether nobody else holds the lock meanwhile, as far as the client can know.
+func (s Spec) excludes() bool {
+	return s.mode == pb.LockMode_LOCK_MODE_EXCLUSIVE || s.mode == pb.LockMode_LOCK_MODE_WRITE
 }
 
 func (s Spec) check() error {
@@ -118,6 +125,20 @@ func Metadata(metadata map[string]string) Option {
 // MaxHold limits how long the locks may be held, 100 ms to 7 days; then they are lost.
 func MaxHold(limit time.Duration) Option { return func(r *request) { r.maxHold = limit } }
 
+// KeepUnused has the client keep the locks when they are unlocked, unused for that long at most, 100 ms to an hour, and give them to its next
+// request for the same locks that has this option, too: no server is asked then, and the fencing tokens are those of before. An unlock returns at
+// once. The client gives the locks back when somebody else wants them, when the time is over, or when it keeps 1,000 locks unused already.
+// Requests are for the same if they name the same locks in the same order, modes, permits, limits and [LockDelay]. While one of them uses an
+// exclusive or write lock, the others wait in the client, first come, first served.
+//
+// An [Owner] is known to the client alone, and the search for cycles of waits knows nothing of such requests. What an owner uses it is granted
+// again by a request for the same, but for permits, of which each request has its own. Another one for any of these locks ends with
+// WOULD_DEADLOCK, if either of the two is exclusive or for writing. Others go on seeing the [Holder] and the [Metadata] of the request that a
+// server was asked with.
+//
+// Excludes [MaxHold], and elections.
+func KeepUnused(limit time.Duration) Option { return func(r *request) { r.keep = &limit } }
+
 // NotifyContention has [Listener.Contended] told when somebody waits for the locks: for holders that can give way.
 func NotifyContention() Option { return func(r *request) { r.notify = true } }
 
@@ -157,7 +178,9 @@ type request struct {
 	holder        string
 	metadata      map[string]string
 	maxHold       time.Duration
+	keep          *time.Duration
 	notify        bool
+	elects        bool // a leader
 	lockDelay     time.Duration
 	position      time.Duration
 	deadlockCheck *bool
@@ -207,6 +230,9 @@ func (r *request) check() error {
 			return err
 		}
 	}
+	if err := r.checkKeep(); err != nil {
+		return err
+	}
 	if r.position != 0 {
 		if err := checkWithin("position interval", r.position, 100*time.Millisecond, time.Hour); err != nil {
 			return err
@@ -216,6 +242,19 @@ func (r *request) check() error {
 		return fmt.Errorf("lockkeeper: lock delay must be whole milliseconds, not %s", r.lockDelay)
 	}
 	return checkWithin("lock delay", r.lockDelay, 0, time.Hour)
+}
+
+func (r *request) checkKeep() error {
+	if r.keep == nil {
+		return nil
+	}
+	if r.maxHold != 0 {
+		return errors.New("lockkeeper: keep unused and max hold exclude each other: whose time would it be")
+	}
+	if r.elects {
+		return errors.New("lockkeeper: keep unused must not be given for an election: who has resigned would be seen to lead")
+	}
+	return checkWithin("keep unused", *r.keep, 100*time.Millisecond, time.Hour)
 }
 
 func checkLabel(what, value string) error {
@@ -247,6 +286,36 @@ func checkMetadata(metadata map[string]string) error {
 		return fmt.Errorf("lockkeeper: metadata must be 32 entries and 4096 bytes at most, not %d and %d", len(metadata), size)
 	}
 	return nil
+}
+
+// alike is what requests have in common that the same kept lock serves.
+type alike struct {
+	first     Spec
+	others    string
+	lockDelay time.Duration
+}
+
+func (r *request) alike() alike {
+	others := ""
+	for _, spec := range r.specs[1:] {
+		others += fmt.Sprintf("%q %d %d %d %q,", spec.name, spec.mode, spec.permits, spec.limit, spec.custom)
+	}
+	return alike{r.specs[0], others, r.lockDelay}
+}
+
+func (r *request) excludes() bool { return slices.ContainsFunc(r.specs, Spec.excludes) }
+
+func (r *request) hasPermits() bool {
+	return slices.ContainsFunc(r.specs, func(spec Spec) bool { return spec.mode == pb.LockMode_LOCK_MODE_PERMITS })
+}
+
+// wire is the request as a server is asked for a lock that is kept: it serves whoever comes next in the client.
+func (r *request) wire() *request {
+	check := false
+	return &request{
+		specs: slices.Clone(r.specs), holder: r.holder, metadata: r.metadata, lockDelay: r.lockDelay, position: r.position, deadlockCheck: &check,
+		notify: true,
+	}
 }
 
 func (r *request) String() string {

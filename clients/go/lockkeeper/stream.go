@@ -416,6 +416,7 @@ func (l *lease) onEvent(event *pb.AcquireResponse) {
 				listener.ReleaseRequested(toReleaseRequested(said.ReleaseRequested))
 			}
 		})
+		a.wantBack()
 	case *pb.AcquireResponse_Contended:
 		a.onContended(toContended(said.Contended))
 	default: // of a later version
@@ -445,6 +446,9 @@ func (l *lease) onGranted(a *acquisition, granted *pb.Granted) {
 			l.after(a, "max hold", time.Duration(a.limit-now()), func() { l.endHold(a) })
 		}
 		a.nest(l.acquisitions)
+		if a.keeps != nil {
+			a.keeps.onGranted()
+		}
 	case a.state == held && !a.isGrantOf(granted): // not the hold that the caller has
 		l.loseByItself(a, "REMOVED")
 	}
@@ -471,6 +475,7 @@ func (l *lease) onJeopardy(a *acquisition, validFor time.Duration) {
 			listener.Jeopardy(validFor)
 		}
 	})
+	a.wantBack()
 }
 
 func (l *lease) onSafe(a *acquisition) {
