@@ -23,6 +23,7 @@ type command struct {
 	TTL     int64    `json:"ttl_ms"`
 	Locks   []string `json:"locks"`
 	Wait    *int64   `json:"wait_ms"`
+	Keep    *int64   `json:"keep_ms"`
 }
 
 type report struct {
@@ -109,6 +110,9 @@ func (d *driver) acquire(ctx context.Context, a *asked, c command) {
 	})}
 	if c.Wait != nil {
 		options = append(options, lockkeeper.Wait(time.Duration(*c.Wait)*time.Millisecond))
+	}
+	if c.Keep != nil {
+		options = append(options, lockkeeper.KeepUnused(time.Duration(*c.Keep)*time.Millisecond))
 	}
 	lock, err := d.client.Acquire(ctx, specs, options...)
 	if err != nil {
