@@ -27,7 +27,8 @@ type acquisition struct {
 	number  int64
 	request *request
 	state   state
-	asked   bool // of a server, over a stream
+	asked   bool    // of a server, over a stream
+	begun   instant // since when it could be
 	giveUp  instant
 	grants  []Grant
 	epoch   int64
@@ -37,6 +38,7 @@ type acquisition struct {
 	outers  []*acquisition // of the same owner, whose longest hold ends this one, too
 	uses    *kept          // which this user has, or waits for
 	keeps   *kept          // which has its locks from this
+	awaits  *keeper        // which knows that its owner waits
 	told    bool           // that somebody waits
 	lost    string         // why they were lost
 	err     error          // why they were not granted
@@ -52,11 +54,11 @@ type acquisition struct {
 
 func newAcquisition(number int64, id string, r *request, tell func(call func(listener *Listener))) *acquisition {
 	a := &acquisition{
-		id: id, number: number, request: r, giveUp: never, doubt: never, limit: never,
+		id: id, number: number, request: r, begun: now(), giveUp: never, doubt: never, limit: never,
 		granted: make(chan struct{}), done: make(chan struct{}), tell: tell, onLost: func(string) {},
 	}
 	if r.wait != nil {
-		a.giveUp = now() + instant(*r.wait)
+		a.giveUp = a.begun + instant(*r.wait)
 	}
 	return a
 }
@@ -159,7 +161,19 @@ func (a *acquisition) onGranted(granted *pb.Granted) {
 	if a.request.maxHold != 0 {
 		a.limit = now() + instant(a.request.maxHold)
 	}
+	a.decide()
+}
+
+// decide says that the locks are held, or will not be.
+func (a *acquisition) decide() {
+	a.awaitNoMore()
 	closeOnce(a.granted)
+}
+
+func (a *acquisition) awaitNoMore() {
+	if a.awaits != nil {
+		a.awaits.awaitNoMore(a)
+	}
 }
 
 func (a *acquisition) isGrantOf(granted *pb.Granted) bool {
@@ -179,7 +193,7 @@ func (a *acquisition) giveUpWaiting(err error) {
 	if a.err == nil {
 		a.err = err
 	}
-	closeOnce(a.granted)
+	a.decide()
 	if a.keeps != nil {
 		a.keeps.onFailed(err)
 	}
@@ -196,6 +210,7 @@ func (a *acquisition) lose(reason string) {
 
 func (a *acquisition) finish(result *pb.ReleaseResponse) {
 	a.state = ended
+	a.awaitNoMore()
 	if result != nil {
 		a.result = proto.CloneOf(result)
 	}
@@ -224,11 +239,35 @@ func (a *acquisition) onContended(contended Contended) {
 	}
 }
 
+func (a *acquisition) onReleaseRequested(asked ReleaseRequested) {
+	if a.keeps != nil {
+		a.keeps.onReleaseRequested(asked)
+	} else {
+		a.tellReleaseRequested(asked)
+	}
+}
+
 // wantBack says that others are to have the locks.
 func (a *acquisition) wantBack() {
 	if a.keeps != nil {
 		a.keeps.wantBack()
 	}
+}
+
+func (a *acquisition) tellReleaseRequested(asked ReleaseRequested) {
+	a.tell(func(listener *Listener) {
+		if listener.ReleaseRequested != nil {
+			listener.ReleaseRequested(asked)
+		}
+	})
+}
+
+func (a *acquisition) tellJeopardy(validFor time.Duration) {
+	a.tell(func(listener *Listener) {
+		if listener.Jeopardy != nil {
+			listener.Jeopardy(validFor)
+		}
+	})
 }
 
 // tellContended tells a listener that wants to know, once.

@@ -26,10 +26,10 @@ func leftOf(c *Client) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.keeper
-	if len(l.acquisitions)+len(k.unused)+len(k.used)+len(k.owners)+k.count+k.inside == 0 {
+	if len(l.acquisitions)+len(k.unused)+len(k.next)+len(k.owners)+len(k.waits)+k.count+k.inside == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d acquisitions, %v, %v, %v, %d unused, %d inside", len(l.acquisitions), k.unused, k.used, k.owners, k.count, k.inside)
+	return fmt.Sprintf("%d acquisitions, %v, %v, %v, %v, %d unused, %d inside", len(l.acquisitions), k.unused, k.next, k.owners, k.waits, k.count, k.inside)
 }
 
 func TestNothingIsLeftOfLocksThatAreKeptNoMore(t *testing.T) {
@@ -88,7 +88,8 @@ func TestNothingIsLeftOfLocksThatAreKeptNoMore(t *testing.T) {
 func useAtRandom(ctx context.Context, t *testing.T, client *Client, owner string, holders *[3]atomic.Int32) {
 	name := rand.IntN(3)
 	options := []Option{KeepUnused(100 * time.Millisecond)}
-	switch rand.IntN(4) {
+	var another sync.WaitGroup
+	switch rand.IntN(5) {
 	case 0:
 		options = append(options, Wait(time.Duration(rand.IntN(5))*time.Millisecond))
 	case 1:
@@ -97,7 +98,23 @@ func useAtRandom(ctx context.Context, t *testing.T, client *Client, owner string
 		ctx = limited
 	case 2:
 		options = append(options, Owner(owner))
+	case 3: // a level, made together
+		options = append(options, Owner(owner))
+		another.Go(func() { lockAtRandom(ctx, t, client, name, options, func() {}) })
 	}
+	lockAtRandom(ctx, t, client, name, options, func() {
+		if holders[name].Add(1) != 1 {
+			t.Error("two have the lock")
+		}
+		if rand.IntN(4) == 0 {
+			time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+		}
+		another.Wait()
+		holders[name].Add(-1)
+	})
+}
+
+func lockAtRandom(ctx context.Context, t *testing.T, client *Client, name int, options []Option, work func()) {
 	lock, err := client.Lock(ctx, fmt.Sprint(name), options...)
 	var not *NotAcquiredError
 	if errors.As(err, &not) && not.Reason == "TIMED_OUT" || errors.Is(err, context.DeadlineExceeded) {
@@ -107,13 +124,7 @@ func useAtRandom(ctx context.Context, t *testing.T, client *Client, owner string
 		t.Error(err)
 		return
 	}
-	if holders[name].Add(1) != 1 {
-		t.Error("two have the lock")
-	}
-	if rand.IntN(4) == 0 {
-		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
-	}
-	holders[name].Add(-1)
+	work()
 	if err := lock.Unlock(context.WithoutCancel(ctx)); err != nil {
 		t.Error(err)
 	}

@@ -1,171 +1,35 @@
 package lockkeeper
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	pb "lockkeeper.io/gen/lockkeeper/v1"
 )
 
-const (
-	maxUnused = 1_000       // locks that are kept unused
-	lastTurns = time.Second // for those who waited in the client when a lock was wanted back
-)
-
-// keeper has the locks of a lease that are kept when they are released: who uses them, and who waits for them in the client. The lease's mutex
-// guards it.
-type keeper struct {
-	lease  *lease
-	unused map[alike][]*kept
-	used   map[alike]*kept    // for which requests wait in the client
-	owners map[string][]*kept // which an owner uses
-	count  int                // of what is unused
-	inside int                // requests that wait in the client, and levels
-}
+const lastTurns = time.Second // for those who waited in the client when a lock was wanted back
 
 // kept is one acquisition that serves one user after the other. A user is an acquisition, too, of which no server knows.
 type kept struct {
 	keeper    *keeper
 	like      alike
-	wire      *acquisition // what a server knows
-	grants    []Grant      // for the next user
-	users     []*acquisition
-	queue     []*acquisition
-	leaving   *acquisition // who hears what became of the release
+	wire      *acquisition   // what a server knows
+	grants    []Grant        // for the next user
+	users     []*acquisition // of one owner; before the grant, who asks
+	queue     []*acquisition // who waits for it in the client
+	leaving   *acquisition   // who hears what became of the release
 	contended *Contended
-	wanted    bool    // back, by others
-	isUnused  bool    // kept for whoever comes
-	until     instant // when it is unused no longer, or the last turns are over
-	wake      instant // when its timer fires
+	asked     []releaseAsked // for it
+	wanted    bool           // back, by others
+	isUnused  bool           // kept for whoever comes
+	until     instant        // when it is unused no longer, or the last turns are over
+	wake      instant        // when its timer fires
 }
 
-func newKeeper(l *lease) *keeper {
-	return &keeper{lease: l, unused: map[alike][]*kept{}, used: map[alike]*kept{}, owners: map[string][]*kept{}}
+type releaseAsked struct {
+	ReleaseRequested
+	at instant
 }
-
-// acquire grants what is kept, or has a request wait for it here, or asks a server.
-func (k *keeper) acquire(u *acquisition) {
-	like := u.request.alike()
-	if lock := k.ownedBy(u.request, like); lock != nil {
-		reason := lock.wire.overdue(now(), k.lease.deadline)
-		if reason == "" {
-			k.inside++
-			lock.give(u)
-			return
-		}
-		k.lease.loseByItself(lock.wire, reason)
-	}
-	if unused := k.unused[like]; len(unused) > 0 {
-		unused[len(unused)-1].give(u) // so that the others' time runs out
-		return
-	}
-	lock := k.used[like]
-	switch err := k.holdsOtherwise(u.request); {
-	case err != nil:
-		u.fail(err)
-	case lock == nil:
-		k.ask(u, like)
-	case u.request.wait != nil && *u.request.wait == 0:
-		u.fail(timedOut(u, "another request of this client uses it"))
-	default:
-		lock.enqueue(u)
-	}
-}
-
-// ownedBy returns what the owner of a request uses by one that is alike; nil: nothing. Each request has permits of its own.
-func (k *keeper) ownedBy(r *request, like alike) *kept {
-	if r.owner == "" || r.keep == nil || r.hasPermits() {
-		return nil
-	}
-	for _, lock := range k.owners[r.owner] {
-		if lock.like == like {
-			return lock
-		}
-	}
-	return nil
-}
-
-// waitsForItself is why a request would wait for what its own owner uses, which no server could see; nil: it would not.
-func (k *keeper) waitsForItself(r *request) error {
-	if r.owner == "" || len(k.owners[r.owner]) == 0 || k.ownedBy(r, r.alike()) != nil {
-		return nil
-	}
-	for _, lock := range k.owners[r.owner] {
-		if err := wouldDeadlock(r, lock.wire.request); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// holdsOtherwise is the same of what the owner holds by requests whose locks are not kept: to a server, a kept lock is not his.
-func (k *keeper) holdsOtherwise(r *request) error {
-	if r.owner == "" {
-		return nil
-	}
-	for _, a := range k.lease.acquisitions {
-		if a.state == held && a.request.owner == r.owner {
-			if err := wouldDeadlock(r, a.request); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func wouldDeadlock(r, holds *request) error {
-	for _, theirs := range holds.specs {
-		for _, mine := range r.specs {
-			if mine.name == theirs.name && (mine.excludes() || theirs.excludes()) {
-				return &NotAcquiredError{
-					Lock: r.String(), Reason: "WOULD_DEADLOCK",
-					Message: fmt.Sprintf("owner %q holds %q by another request, one of the two for a kept lock, and would wait for itself", r.owner, mine.name),
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (k *keeper) ask(u *acquisition, like alike) {
-	lock := &kept{keeper: k, like: like, users: []*acquisition{u}, wake: never}
-	lock.wire = newAcquisition(u.number, u.id, u.request.wire(), lock.tell)
-	lock.wire.giveUp, lock.wire.keeps, lock.wire.onLost = u.giveUp, lock, lock.onLost
-	u.uses = lock
-	k.lease.request(lock.wire)
-}
-
-// release is called when a user has released, or withdraws its request.
-func (k *keeper) release(u *acquisition) {
-	switch lock := u.uses; u.state {
-	case held:
-		at := now()
-		if reason := u.overdue(at, k.lease.deadline); reason != "" {
-			k.lease.loseByItself(lock.wire, reason)
-		} else {
-			lock.release(u, at)
-		}
-	case waiting:
-		if slices.Contains(lock.queue, u) {
-			lock.leave(u)
-		} else {
-			lock.users = nil
-			k.lease.giveBack(lock.wire)
-		}
-		u.fail(withdrawn(u))
-	default: // it has ended
-	}
-}
-
-func (k *keeper) disown(owner string, lock *kept) {
-	k.owners[owner] = slices.DeleteFunc(k.owners[owner], func(other *kept) bool { return other == lock })
-	if len(k.owners[owner]) == 0 {
-		delete(k.owners, owner)
-	}
-}
-
-// What becomes of one lock.
 
 func (k *kept) onGranted() {
 	u := k.users[0]
@@ -173,14 +37,15 @@ func (k *kept) onGranted() {
 	k.give(u)
 }
 
-// give makes a request a user.
+// give makes a request a user, and whatever else its owner waits for by one that is alike.
 func (k *kept) give(u *acquisition) {
 	k.setAside(false)
 	if !k.wanted && k.wire.request.excludes() {
-		k.keeper.used[k.like] = k
+		k.keeper.next[k.like] = k
 	}
 	owner := u.request.owner
-	if owner != "" && len(k.users) == 0 {
+	isFirst := len(k.users) == 0
+	if owner != "" && isFirst {
 		k.keeper.owners[owner] = append(k.keeper.owners[owner], k)
 	}
 	k.users = append(k.users, u)
@@ -188,14 +53,35 @@ func (k *kept) give(u *acquisition) {
 	for i := range u.grants {
 		u.grants[i].HoldCount = len(k.users)
 	}
+	k.tellEarlier(u)
+	u.decide()
+	if owner != "" && isFirst {
+		k.keeper.onOwned(owner, k.wire.request, k)
+	}
+}
+
+// tellEarlier tells who is handed what is wanted back why it is.
+func (k *kept) tellEarlier(u *acquisition) {
+	if !k.wanted {
+		return
+	}
 	if k.contended != nil {
 		u.tellContended(*k.contended)
 	}
-	closeOnce(u.granted)
+	for _, asked := range k.asked {
+		if asked.Deadline != nil {
+			left := max(0, *asked.Deadline-time.Duration(now()-asked.at))
+			asked.Deadline = &left
+		}
+		u.tellReleaseRequested(asked.ReleaseRequested)
+	}
+	if k.wire.doubt != never {
+		u.tellJeopardy(time.Duration(k.wire.doubt - now()))
+	}
 }
 
 func (k *kept) release(u *acquisition, at instant) {
-	k.users = slices.DeleteFunc(k.users, func(other *acquisition) bool { return other == u })
+	k.users = without(k.users, u)
 	u.result = &pb.ReleaseResponse{Outcome: pb.ReleaseOutcome_RELEASE_OUTCOME_RELEASED}
 	if left := len(k.users); left > 0 {
 		k.keeper.inside--
@@ -209,6 +95,7 @@ func (k *kept) release(u *acquisition, at instant) {
 	if k.wanted && at >= k.until { // its timer may be late
 		k.sendOn()
 	}
+	k.dropLate(at)
 	if len(k.queue) == 0 && (k.wanted || k.keeper.count >= maxUnused) {
 		k.leaving, u.state, u.result = u, releasing, nil
 		k.giveBack()
@@ -228,21 +115,17 @@ func (k *kept) release(u *acquisition, at instant) {
 	u.finish(nil)
 }
 
-// giveNext makes the first of those who wait a user, and whoever else is the same owner.
+// dropLate drops the first of those who wait, if their wait limits are over and no timer has said so.
+func (k *kept) dropLate(at instant) {
+	for len(k.queue) > 0 && at >= k.queue[0].giveUp {
+		k.timeOut(k.queue[0])
+	}
+}
+
 func (k *kept) giveNext() {
 	next := k.queue[0]
 	k.leave(next)
 	k.give(next)
-	if next.request.owner == "" || next.request.hasPermits() {
-		return
-	}
-	for _, u := range slices.Clone(k.queue) {
-		if u.request.owner == next.request.owner {
-			stopTimers(u)
-			k.queue = slices.DeleteFunc(k.queue, func(other *acquisition) bool { return other == u })
-			k.give(u)
-		}
-	}
 }
 
 // giveBack releases what nobody uses.
@@ -254,8 +137,8 @@ func (k *kept) giveBack() {
 // forget has nobody get the lock any more.
 func (k *kept) forget() {
 	k.setAside(false)
-	if k.keeper.used[k.like] == k {
-		delete(k.keeper.used, k.like)
+	if k.keeper.next[k.like] == k {
+		delete(k.keeper.next, k.like)
 	}
 }
 
@@ -271,8 +154,7 @@ func (k *kept) setAside(isUnused bool) {
 		return
 	}
 	k.keeper.count--
-	all = slices.DeleteFunc(all, func(other *kept) bool { return other == k })
-	if len(all) == 0 {
+	if all = without(all, k); len(all) == 0 {
 		delete(k.keeper.unused, k.like)
 	} else {
 		k.keeper.unused[k.like] = all
@@ -306,10 +188,7 @@ func (k *kept) enqueue(u *acquisition) {
 	k.queue = append(k.queue, u)
 	u.uses = k
 	if u.giveUp != never {
-		k.keeper.lease.after(u, "give-up", time.Duration(u.giveUp-now()), func() {
-			k.leave(u)
-			u.fail(timedOut(u, "other requests of this client have used it all the time"))
-		})
+		k.keeper.lease.after(u, "give-up", time.Duration(u.giveUp-now()), func() { u.uses.timeOut(u) })
 	}
 	ahead := len(k.queue) // with the user
 	u.tell(func(listener *Listener) {
@@ -323,10 +202,19 @@ func (k *kept) enqueue(u *acquisition) {
 	})
 }
 
+func (k *kept) timeOut(u *acquisition) {
+	k.leave(u)
+	u.fail(timedOut(u, "other requests of this client came first"))
+}
+
 func (k *kept) leave(u *acquisition) {
 	k.keeper.inside--
-	k.queue = slices.DeleteFunc(k.queue, func(other *acquisition) bool { return other == u })
 	stopTimers(u)
+	if len(k.queue) > 0 && k.queue[0] == u {
+		k.queue[0], k.queue = nil, k.queue[1:]
+	} else {
+		k.queue = without(k.queue, u)
+	}
 }
 
 // dismiss returns those who wait, and do not any more.
@@ -340,17 +228,30 @@ func (k *kept) dismiss() []*acquisition {
 	return all
 }
 
-// sendOn has a server asked by those who wait.
+// sendOn has those who wait for this wait for what is asked for now, before those who do already; or the first of them asks.
 func (k *kept) sendOn() {
-	for _, u := range k.dismiss() {
-		k.keeper.ask(u, k.like)
+	k.dropLate(now())
+	if len(k.queue) == 0 {
+		return
 	}
+	next := k.keeper.next[k.like]
+	if next == nil {
+		first, since := k.queue[0], now()
+		if !k.wire.asked { // no server could be reached meanwhile
+			since = max(first.begun, k.wire.begun)
+		}
+		k.leave(first)
+		next = k.keeper.ask(first, k.like, since)
+	}
+	for _, u := range k.queue {
+		u.uses = next
+	}
+	next.queue = append(k.queue, next.queue...)
+	k.queue = nil
 }
 
 func (k *kept) onContended(contended Contended) {
-	if k.contended == nil {
-		k.contended = &contended
-	}
+	k.contended = &contended
 	for i := range k.grants {
 		if k.grants[i].Name == contended.Name {
 			k.grants[i].Waiters = contended.Waiters
@@ -358,6 +259,15 @@ func (k *kept) onContended(contended Contended) {
 	}
 	for _, u := range k.users {
 		u.tellContended(contended)
+	}
+	k.wantBack()
+}
+
+func (k *kept) onReleaseRequested(asked ReleaseRequested) {
+	k.asked = slices.DeleteFunc(k.asked, func(other releaseAsked) bool { return other.Name == asked.Name })
+	k.asked = append(k.asked, releaseAsked{asked, now()})
+	for _, u := range k.users {
+		u.tellReleaseRequested(asked)
 	}
 	k.wantBack()
 }
@@ -387,12 +297,15 @@ func (k *kept) tell(call func(listener *Listener)) {
 	}
 }
 
-// onFailed says that the locks will not be held.
+// onFailed says that the locks will not be held. The next of those who wait asks for them.
 func (k *kept) onFailed(err error) {
-	for _, u := range k.users {
+	users := k.users
+	k.users = nil
+	for _, u := range users {
 		u.fail(err)
 	}
-	k.users = nil
+	k.forget()
+	k.sendOn()
 }
 
 // onLost tells whoever uses the locks. Unused ones are missed by nobody.

@@ -158,15 +158,17 @@ func (l *lease) acquire(a *acquisition) bool {
 	if l.isOver() {
 		return false
 	}
-	if a.request.keep != nil && now() >= l.deadline { // its timer may be late
+	at := now()
+	if a.request.keep != nil && at >= l.deadline { // its timer may be late
 		l.end("DEADLINE_PASSED", nil)
 		return false
 	}
 	if err := l.keeper.waitsForItself(a.request); err != nil {
 		a.fail(err)
 	} else if a.request.keep != nil {
-		l.keeper.acquire(a)
+		l.keeper.acquire(a, at)
 	} else {
+		l.keeper.await(a)
 		l.request(a)
 	}
 	return true
@@ -180,7 +182,7 @@ func (l *lease) request(a *acquisition) {
 	l.acquisitions[a.id] = a
 	l.ask(a)
 	if !a.asked {
-		l.after(a, "unasked", l.config.requestTimeout, func() { l.unreachable(a) })
+		l.after(a, "unasked", l.config.requestTimeout-time.Duration(now()-a.begun), func() { l.unreachable(a) })
 	}
 	if a.giveUp != never {
 		l.after(a, "give-up", time.Duration(a.giveUp-now())+min(answerTimeout, l.config.requestTimeout), func() { l.nobodyCounts(a) })
@@ -411,8 +413,8 @@ func (l *lease) nobodyCounts(a *acquisition) {
 	if !a.asked {
 		l.unreachable(a)
 	} else if a.state == waiting {
-		a.giveUpWaiting(timedOut(a, "no server has answered in time"))
 		l.giveBack(a)
+		a.giveUpWaiting(timedOut(a, "no server has answered in time"))
 	}
 }
 

@@ -129,10 +129,11 @@ func MaxHold(limit time.Duration) Option { return func(r *request) { r.maxHold =
 // request for the same locks that has this option, too: no server is asked then, and the fencing tokens are those of before. An unlock returns at
 // once. The client gives the locks back when somebody else wants them, when the time is over, or when it keeps 1,000 locks unused already.
 // Requests are for the same if they name the same locks in the same order, modes, permits, limits and [LockDelay]. While one of them uses an
-// exclusive or write lock, the others wait in the client, first come, first served.
+// exclusive or write lock, or asks a server for it, the others wait in the client, first come, first served; when somebody else wants it, for a
+// second at most. Who is handed what others want or have asked for is told so by the [Listener].
 //
 // An [Owner] is known to the client alone, and the search for cycles of waits knows nothing of such requests. What an owner uses it is granted
-// again by a request for the same, but for permits, of which each request has its own. Another one for any of these locks ends with
+// again by a request for the same, also by one that was made before, but for permits, of which each request has its own. Another one for any of these locks ends with
 // WOULD_DEADLOCK, if either of the two is exclusive or for writing. Others go on seeing the [Holder] and the [Metadata] of the request that a
 // server was asked with.
 //

@@ -411,12 +411,7 @@ func (l *lease) onEvent(event *pb.AcquireResponse) {
 	case *pb.AcquireResponse_Position:
 		tellPlaces(a, said.Position.GetPositions())
 	case *pb.AcquireResponse_ReleaseRequested:
-		a.tell(func(listener *Listener) {
-			if listener.ReleaseRequested != nil {
-				listener.ReleaseRequested(toReleaseRequested(said.ReleaseRequested))
-			}
-		})
-		a.wantBack()
+		a.onReleaseRequested(toReleaseRequested(said.ReleaseRequested))
 	case *pb.AcquireResponse_Contended:
 		a.onContended(toContended(said.Contended))
 	default: // of a later version
@@ -448,6 +443,8 @@ func (l *lease) onGranted(a *acquisition, granted *pb.Granted) {
 		a.nest(l.acquisitions)
 		if a.keeps != nil {
 			a.keeps.onGranted()
+		} else if owner := a.request.owner; owner != "" {
+			l.keeper.onOwned(owner, a.request, nil)
 		}
 	case a.state == held && !a.isGrantOf(granted): // not the hold that the caller has
 		l.loseByItself(a, "REMOVED")
@@ -470,11 +467,7 @@ func (l *lease) onJeopardy(a *acquisition, validFor time.Duration) {
 	}
 	a.doubt = now() + instant(validFor)
 	l.after(a, "jeopardy", validFor, func() { l.loseByItself(a, "DEADLINE_PASSED") })
-	a.tell(func(listener *Listener) {
-		if listener.Jeopardy != nil {
-			listener.Jeopardy(validFor)
-		}
-	})
+	a.tellJeopardy(validFor)
 	a.wantBack()
 }
 
