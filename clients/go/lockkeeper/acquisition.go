@@ -52,13 +52,13 @@ type acquisition struct {
 	tell   func(call func(listener *Listener))
 }
 
-func newAcquisition(number int64, id string, r *request, tell func(call func(listener *Listener))) *acquisition {
+func newAcquisition(number int64, id string, r *request, begun instant, tell func(call func(listener *Listener))) *acquisition {
 	a := &acquisition{
-		id: id, number: number, request: r, begun: now(), giveUp: never, doubt: never, limit: never,
+		id: id, number: number, request: r, begun: begun, giveUp: never, doubt: never, limit: never,
 		granted: make(chan struct{}), done: make(chan struct{}), tell: tell, onLost: func(string) {},
 	}
 	if r.wait != nil {
-		a.giveUp = a.begun + instant(*r.wait)
+		a.giveUp = begun + instant(*r.wait)
 	}
 	return a
 }

@@ -160,7 +160,9 @@ func (c *core) ask(r *request, cancel context.CancelCauseFunc, observation Obser
 	}
 	c.count++
 	listener := r.listener
-	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, func(call func(*Listener)) { c.heard.putIfRoom(func() { call(&listener) }) })
+	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, start, func(call func(*Listener)) {
+		c.heard.putIfRoom(func() { call(&listener) })
+	})
 	name := r.String()
 	a.onLost = func(reason string) {
 		cancel(&LostError{Lock: name, Reason: reason})

@@ -165,8 +165,8 @@ func (k *keeper) refuse(a *acquisition, err error) {
 // ask asks a server, whom this could not be asked of since then.
 func (k *keeper) ask(u *acquisition, like alike, since instant) *kept {
 	lock := &kept{keeper: k, like: like, users: []*acquisition{u}, wake: never}
-	lock.wire = newAcquisition(u.number, u.id, u.request.wire(), lock.tell)
-	lock.wire.begun, lock.wire.giveUp, lock.wire.keeps, lock.wire.onLost = since, u.giveUp, lock, lock.onLost
+	lock.wire = newAcquisition(u.number, u.id, u.request.wire(), since, lock.tell)
+	lock.wire.giveUp, lock.wire.keeps, lock.wire.onLost = u.giveUp, lock, lock.onLost
 	u.uses = lock
 	if u.request.excludes() {
 		k.next[like] = lock

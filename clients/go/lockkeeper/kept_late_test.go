@@ -3,6 +3,7 @@
 package lockkeeper
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -194,5 +195,33 @@ func TestNextOneAsksWhenTheOneThatAskedIsRefused(t *testing.T) {
 	case err := <-third:
 		t.Errorf("it does not wait: %v", err)
 	default:
+	}
+}
+
+func TestNothingIsLeftOfAnOwnerWhoHasGivenUp(t *testing.T) {
+	server, client := newTestClient(t)
+	other, err := New(server.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	held, err := other.Lock(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release(t.Context())
+	for _, options := range [][]Option{nil, {KeepUnused(time.Hour)}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		waits := Listen(Listener{Queued: func([]Place) { cancel() }})
+		if _, err := client.Lock(ctx, "a", append([]Option{Owner("task"), waits}, options...)...); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		deadline := time.Now().Add(10 * time.Second)
+		for left := leftOf(client); left != ""; left = leftOf(client) {
+			if time.Now().After(deadline) {
+				t.Fatal(left)
+			}
+			time.Sleep(time.Millisecond)
+		}
 	}
 }

@@ -158,10 +158,12 @@ func (l *lease) acquire(a *acquisition) bool {
 	if l.isOver() {
 		return false
 	}
-	at := now()
-	if a.request.keep != nil && at >= l.deadline { // its timer may be late
-		l.end("DEADLINE_PASSED", nil)
-		return false
+	at := never
+	if a.request.keep != nil {
+		if at = now(); at >= l.deadline { // its timer may be late
+			l.end("DEADLINE_PASSED", nil)
+			return false
+		}
 	}
 	if err := l.keeper.waitsForItself(a.request); err != nil {
 		a.fail(err)
