@@ -82,7 +82,7 @@ func without[T comparable](all []T, one T) []T {
 
 // ownedBy returns what the owner of a request uses by one that is alike; nil: nothing. Each request has permits of its own.
 func (k *keeper) ownedBy(r *request, like alike) *kept {
-	if r.owner == "" || r.keep == nil || r.hasPermits() {
+	if r.owner == "" || r.keep == nil || r.takesItsOwn() {
 		return nil
 	}
 	for _, lock := range k.owners[r.owner] {
@@ -142,7 +142,7 @@ func (k *keeper) onOwned(owner string, holds *request, lock *kept) {
 		if a.state != waiting || lock == nil && a.request.keep == nil { // that is a server's matter
 			continue
 		}
-		if lock != nil && a.request.keep != nil && !a.request.hasPermits() && a.request.alike() == lock.like {
+		if lock != nil && a.request.keep != nil && !a.request.takesItsOwn() && a.request.alike() == lock.like {
 			k.leave(a)
 			k.inside++
 			lock.give(a)

@@ -306,8 +306,10 @@ func (r *request) alike() alike {
 
 func (r *request) excludes() bool { return slices.ContainsFunc(r.specs, Spec.excludes) }
 
-func (r *request) hasPermits() bool {
-	return slices.ContainsFunc(r.specs, func(spec Spec) bool { return spec.mode == pb.LockMode_LOCK_MODE_PERMITS })
+func (r *request) takesItsOwn() bool {
+	return slices.ContainsFunc(r.specs, func(spec Spec) bool {
+		return spec.mode == pb.LockMode_LOCK_MODE_PERMITS || spec.mode == pb.LockMode_LOCK_MODE_CUSTOM
+	})
 }
 
 // wire is the request as a server is asked for a lock that is kept: it serves whoever comes next in the client.

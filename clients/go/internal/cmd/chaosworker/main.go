@@ -171,12 +171,17 @@ func (h *hand) pause(length time.Duration) bool {
 }
 
 func (h *hand) once(a string, w work) {
-	h.history.write("ask", fields{"a": a, "lock": w.lock, "mode": w.mode})
+	kept := h.chance.IntN(2) == 0
+	keep := time.Duration(100+h.chance.IntN(4_900)) * time.Millisecond
+	h.history.write("ask", fields{"a": a, "lock": w.lock, "mode": w.mode, "kept": kept})
 	options := []lockkeeper.Option{lockkeeper.DeadlockCheck(false), lockkeeper.Listen(lockkeeper.Listener{
 		Queued: func(places []lockkeeper.Place) {
 			h.history.write("queued", fields{"a": a, "lease": h.client.LeaseTag(), "ahead": places[0].Ahead})
 		},
 	})}
+	if kept {
+		options = append(options, lockkeeper.KeepUnused(keep))
+	}
 	if w.wait > 0 {
 		options = append(options, lockkeeper.Wait(w.wait))
 	}
