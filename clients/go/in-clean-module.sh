@@ -28,6 +28,8 @@ block 1 >"$work/main.go"
 cd "$work"
 # A cache of its own: a version that is packaged again is another one.
 export GOFLAGS=-mod=mod GONOSUMDB=lockkeeper.io GOPROXY="file://$here/build/proxy,$(go env GOPROXY)" GOWORK=off
+# Go remembers which files a version has, and would not see one that is new.
+export GODEBUG=goindex=0
 cat >go.mod <<END
 module example.com/start
 
