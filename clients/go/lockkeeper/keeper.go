@@ -80,7 +80,7 @@ func without[T comparable](all []T, one T) []T {
 	return slices.DeleteFunc(all, func(other T) bool { return other == one })
 }
 
-// ownedBy returns what the owner of a request uses by one that is alike; nil: nothing. Each request has permits of its own.
+// ownedBy returns what the owner of a request uses by one that is alike; nil: nothing. Permits and custom modes each request has of its own.
 func (k *keeper) ownedBy(r *request, like alike) *kept {
 	if r.owner == "" || r.keep == nil || r.takesItsOwn() {
 		return nil

@@ -68,11 +68,13 @@ func TestRequestOfAnOwnerThatAsksAServerIsGrantedWithTheOneThatHasItsTurn(t *tes
 
 func TestWhatAnOwnerWaitsForWhenItIsGrantedAnythingThatExcludesItIsRefused(t *testing.T) {
 	mixed := []lockkeeper.Spec{lockkeeper.Exclusive("a"), lockkeeper.Permits("p", 1, 3)}
+	custom := []lockkeeper.Spec{lockkeeper.Exclusive("a"), lockkeeper.Custom("c", "SEMI")}
 	for name, each := range map[string]struct {
 		first, second []lockkeeper.Spec
 		one, other    []lockkeeper.Option
 	}{
 		"permits of its own":    {mixed, mixed, []lockkeeper.Option{kept}, []lockkeeper.Option{kept}},
+		"custom modes":          {custom, custom, []lockkeeper.Option{kept}, []lockkeeper.Option{kept}},
 		"both kept":             {exclusiveA, []lockkeeper.Spec{lockkeeper.Write("a")}, []lockkeeper.Option{kept}, []lockkeeper.Option{kept}},
 		"the first one is kept": {exclusiveA, exclusiveA, []lockkeeper.Option{kept}, nil},
 		"the second is kept":    {exclusiveA, exclusiveA, nil, []lockkeeper.Option{kept}},
@@ -90,6 +92,22 @@ func TestWhatAnOwnerWaitsForWhenItIsGrantedAnythingThatExcludesItIsRefused(t *te
 			notAcquired(t, err, "WOULD_DEADLOCK")
 			unlock(ctx, t, lock)
 			unlock(ctx, t, must[*lockkeeper.Lock](t)(other.Lock(ctx, "a")))
+		})
+	}
+}
+
+func TestEachRequestOfAnOwnerTakesPermitsAndCustomModesOfItsOwn(t *testing.T) {
+	for name, spec := range map[string]lockkeeper.Spec{"permits": lockkeeper.Permits("a", 1, 1), "custom": lockkeeper.Custom("a", "SEMI")} {
+		t.Run(name, func(t *testing.T) {
+			server := lockkeepertest.NewServer(t)
+			ctx, client := limited(t), newClient(t, server.Address())
+			used := must[*lockkeeper.Lock](t)(client.Acquire(ctx, []lockkeeper.Spec{spec}, kept, owned))
+			_, err := client.Acquire(ctx, []lockkeeper.Spec{spec}, kept, owned, lockkeeper.Wait(0))
+			notAcquired(t, err, "TIMED_OUT") // by the server, which takes it for somebody else
+			if heard := server.Requests(); heard != 2 {
+				t.Errorf("the server has heard %d requests", heard)
+			}
+			unlock(ctx, t, used)
 		})
 	}
 }

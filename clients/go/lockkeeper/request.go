@@ -133,7 +133,7 @@ func MaxHold(limit time.Duration) Option { return func(r *request) { r.maxHold =
 // second at most. Who is handed what others want or have asked for is told so by the [Listener].
 //
 // An [Owner] is known to the client alone, and the search for cycles of waits knows nothing of such requests. What an owner uses it is granted
-// again by a request for the same, also by one that was made before, but for permits, of which each request has its own. Another one for any of these locks ends with
+// again by a request for the same, also by one that was made before, but for permits and custom modes, of which each request has its own. Another one for any of these locks ends with
 // WOULD_DEADLOCK, if either of the two is exclusive or for writing. Others go on seeing the [Holder] and the [Metadata] of the request that a
 // server was asked with.
 //
@@ -306,6 +306,7 @@ func (r *request) alike() alike {
 
 func (r *request) excludes() bool { return slices.ContainsFunc(r.specs, Spec.excludes) }
 
+// takesItsOwn says whether an owner's requests are not levels of each other: of permits, and of modes whose rule no client knows.
 func (r *request) takesItsOwn() bool {
 	return slices.ContainsFunc(r.specs, func(spec Spec) bool {
 		return spec.mode == pb.LockMode_LOCK_MODE_PERMITS || spec.mode == pb.LockMode_LOCK_MODE_CUSTOM
