@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -116,6 +117,31 @@ public abstract class KeptLocksContract extends Contract {
     long depth = a.withLock(kept(), outer -> a.withLock(kept(), inner -> inner.fencingToken()));
     assertThat(depth).isPositive();
     assertThat(a.getLock(lock).holders()).hasSize(1);
+  }
+
+  @Test
+  void chainOfRequestsThatAreGrantedAtOnceIsNoRecursion() throws InterruptedException {
+    // Given: what is held already when the chain begins, and callbacks that run where they arise
+    try (LockkeeperClient direct = clientBuilder().callbackExecutor(Runnable::run).build()) {
+      direct.lock(kept()).close();
+      CompletableFuture<Integer> done = new CompletableFuture<>();
+      // When
+      chain(direct, 20_000, done);
+      // Then
+      assertThat(done.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS).join()).isZero();
+    }
+  }
+
+  private void chain(LockkeeperClient direct, int left, CompletableFuture<Integer> done) {
+    if (left == 0) {
+      done.complete(0);
+      return;
+    }
+    CompletableFuture<Void> unused =
+        direct
+            .acquire(kept())
+            .thenCompose(LockHandle::releaseAsync)
+            .thenRun(() -> chain(direct, left - 1, done));
   }
 
   @Test

@@ -4,7 +4,6 @@ import io.lockkeeper.client.LockGrant;
 import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LossReason;
-import io.lockkeeper.client.PreviousEnd;
 import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.lease.Validity;
@@ -17,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -30,7 +28,7 @@ import java.util.stream.Collectors;
  * server has lost ZooKeeper, the one that its jeopardy named. Whoever looks first and finds that a
  * deadline has passed ends the hold: so it is never valid again, whatever comes later.
  */
-final class GrantedHandle implements PromptHandle {
+final class GrantedHandle extends LosableHandle {
 
   private final Acquisition acquisition;
   private final ClientContext context;
@@ -38,8 +36,6 @@ final class GrantedHandle implements PromptHandle {
   private final Validity lease;
   private final OptionalLong limitNanos;
   private final List<GrantedHandle> outer;
-  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-  private final CompletableFuture<Void> lostAtOnce = new CompletableFuture<>();
   private volatile End end = End.NONE;
   private volatile boolean releaseConfirmed;
   private volatile OptionalLong jeopardyNanos = OptionalLong.empty();
@@ -102,16 +98,6 @@ final class GrantedHandle implements PromptHandle {
     return end;
   }
 
-  /** Runs what must not wait for callbacks; for the loop. */
-  void completeLostAtOnce() {
-    lostAtOnce.complete(null);
-  }
-
-  /** Completes {@link #lost}; for the callback executor. */
-  void completeLost(LossReason reason) {
-    lost.complete(reason);
-  }
-
   /** Ends the hold as released, if it has not ended. */
   void beginRelease() {
     if (look().isHeld() && endAs(End.RELEASED)) {
@@ -142,21 +128,6 @@ final class GrantedHandle implements PromptHandle {
   /** Returns where it ends by its own limit, as long as the server may take it away for that. */
   OptionalLong limitNanos() {
     return releaseConfirmed ? OptionalLong.empty() : limitNanos;
-  }
-
-  @Override
-  public String name() {
-    return grants.get(0).name();
-  }
-
-  @Override
-  public long fencingToken() {
-    return grants.get(0).fencingToken();
-  }
-
-  @Override
-  public PreviousEnd previousEnd() {
-    return grants.get(0).previousEnd();
   }
 
   @Override
@@ -206,16 +177,6 @@ final class GrantedHandle implements PromptHandle {
     if (!now.isHeld()) {
       throw new IllegalStateException("lock \"" + names() + "\" was released: acquire it again");
     }
-  }
-
-  @Override
-  public CompletionStage<LossReason> lost() {
-    return lost.minimalCompletionStage();
-  }
-
-  @Override
-  public void onceLost(Runnable action) {
-    CompletableFuture<Void> unused = lostAtOnce.thenRun(action);
   }
 
   @Override

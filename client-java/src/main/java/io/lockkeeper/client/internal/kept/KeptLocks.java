@@ -71,7 +71,7 @@ public final class KeptLocks {
    */
   public Pending submit(LockRequest request, boolean callerWaits) {
     boolean alone = callerWaits && request.listener() == LockListener.NONE;
-    Executor completing = alone ? Runnable::run : this::onLoop;
+    Executor completing = alone ? Runnable::run : this::apart;
     Turn turn = new Turn(this, context, request);
     Runnable next;
     synchronized (this) {
@@ -431,8 +431,8 @@ public final class KeptLocks {
       List<Runnable> together = withSameOwner(hold, next, line);
       return () -> {
         turn.released().complete(Turn.GIVEN_BACK);
-        onLoop(next::complete);
-        together.forEach(this::onLoop);
+        apart(next::complete);
+        together.forEach(this::apart);
       };
     }
     if (hold.wanted || unused >= MOST_UNUSED) {
@@ -570,6 +570,16 @@ public final class KeptLocks {
       }
     }
     next.run();
+  }
+
+  /**
+   * Runs what completes a future of the user's: not in his thread where callbacks run where they
+   * arise, or a chain of requests that are granted at once would be one deep recursion.
+   */
+  private void apart(Runnable task) {
+    if (!loop.executeApart(task)) {
+      task.run();
+    }
   }
 
   /** Runs it as a task of the loop; of one that has ended, here. */

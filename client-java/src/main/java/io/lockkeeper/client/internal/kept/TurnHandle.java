@@ -5,6 +5,7 @@ import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.PreviousEnd;
 import io.lockkeeper.client.ReleaseResult;
+import io.lockkeeper.client.internal.acquisition.LosableHandle;
 import io.lockkeeper.client.internal.acquisition.PromptHandle;
 import io.lockkeeper.client.internal.acquisition.ReleaseWait;
 import io.lockkeeper.client.internal.context.ClientContext;
@@ -13,20 +14,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
  * The handle of one that uses a kept lock: as good as what the client holds, and not a moment
  * longer than its own turn. For any thread.
  */
-final class TurnHandle implements PromptHandle {
+final class TurnHandle extends LosableHandle {
 
   private final Turn turn;
   private final KeptLocks locks;
   private final ClientContext context;
-  private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-  private final CompletableFuture<Void> lostAtOnce = new CompletableFuture<>();
   private volatile Optional<PromptHandle> held = Optional.empty();
   private volatile List<LockGrant> grants = List.of();
   private volatile LossReason lossReason = LossReason.UNKNOWN;
@@ -65,16 +63,6 @@ final class TurnHandle implements PromptHandle {
     turn.state = Turn.State.LOST;
   }
 
-  /** Runs what must not wait for callbacks. On the loop. */
-  void completeLostAtOnce() {
-    lostAtOnce.complete(null);
-  }
-
-  /** Completes {@link #lost}; for the callback executor. */
-  void completeLost(LossReason reason) {
-    lost.complete(reason);
-  }
-
   /** Returns why it is lost; empty: it is not. */
   Optional<LossReason> lostReason() {
     if (turn.state == Turn.State.LOST) {
@@ -89,21 +77,6 @@ final class TurnHandle implements PromptHandle {
     } catch (LockLostException e) {
       return Optional.of(e.reason());
     }
-  }
-
-  @Override
-  public String name() {
-    return grants.get(0).name();
-  }
-
-  @Override
-  public long fencingToken() {
-    return grants.get(0).fencingToken();
-  }
-
-  @Override
-  public PreviousEnd previousEnd() {
-    return grants.get(0).previousEnd();
   }
 
   @Override
@@ -140,16 +113,6 @@ final class TurnHandle implements PromptHandle {
   private IllegalStateException released() {
     return new IllegalStateException(
         "lock \"" + turn.names() + "\" was released: acquire it again");
-  }
-
-  @Override
-  public CompletionStage<LossReason> lost() {
-    return lost.minimalCompletionStage();
-  }
-
-  @Override
-  public void onceLost(Runnable action) {
-    CompletableFuture<Void> unused = lostAtOnce.thenRun(action);
   }
 
   @Override

@@ -98,6 +98,15 @@ public final class Loop implements Executor, SteppedClock.Waiter {
     return tasks.submit(task, callerRuns.callerTasks());
   }
 
+  /**
+   * Like {@link #executeIfRunning}, but a caller that is no task of the loop leaves it to the
+   * loop's thread, if callers are not to run whatever a task may lead to.
+   */
+  public boolean executeApart(Runnable task) {
+    int most = callerRuns == CallerRuns.ALWAYS ? CallerRuns.MANY : 0;
+    return tasks.submit(task, most);
+  }
+
   /** Like {@link #execute}, for a thread that has received something over a connection. */
   public void executeReceived(Runnable task) {
     boolean unused = tasks.submit(task, callerRuns.receiverTasks());

@@ -33,6 +33,14 @@ final class KeptScenarios {
     return held;
   }
 
+  /** Another server takes the lease over, and the client has come there. */
+  private static ServedStream takenOver(Held held) {
+    held.stream().fail(Code.UNAVAILABLE, "gone");
+    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
+    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    return next;
+  }
+
   private static void mustHaveSentNothing(ServedStream stream) {
     Unmet.unless(!stream.hasAnyWish(), "the client asks, or releases, and need not");
   }
@@ -138,9 +146,7 @@ final class KeptScenarios {
   @Sentence("It is wanted back when a grant says that there are `waiters`")
   static void waitersOfARepeatedGrantAreHeard(Stage stage) {
     Held held = unused(stage);
-    held.stream().fail(Code.UNAVAILABLE, "gone");
-    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
-    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    ServedStream next = takenOver(held);
     AcquireRequest again = next.awaitAcquire("a");
     next.grantedContended(again, 7, 1);
     next.awaitRelease(again);
@@ -223,9 +229,7 @@ final class KeptScenarios {
   @Sentence("A resume repeats what is kept, used or not, like any hold")
   static void whatIsKeptIsRepeated(Stage stage) {
     Held held = unused(stage);
-    held.stream().fail(Code.UNAVAILABLE, "gone");
-    ServedStream next = held.server().stream().answersKeepAlives(Terms.CALM).epoch(2);
-    next.resumed(next.awaitResume(held.open()), Terms.CALM);
+    ServedStream next = takenOver(held);
     AcquireRequest again = next.awaitAcquire("a");
     Unmet.unless(
         again.getHeldTokensList().equals(List.of(7L)) && again.getNotifyContention(),
