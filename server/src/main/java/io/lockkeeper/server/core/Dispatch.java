@@ -18,17 +18,23 @@ import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
 import io.lockkeeper.server.core.acquire.Publications;
 import io.lockkeeper.server.core.acquire.Reentrancy;
+import io.lockkeeper.server.core.acquire.Sharding;
+import io.lockkeeper.server.core.acquire.Shards;
 import io.lockkeeper.server.core.acquire.Suppressions;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
 import io.lockkeeper.server.core.acquire.WatchedLocks;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.EventHandler;
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
+import io.lockkeeper.server.core.api.ShardEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
@@ -68,6 +74,8 @@ final class Dispatch implements EventHandler {
   private final Revocation revocation;
   private final PermitLimits limits;
   private final Freezing freezing;
+  private final Shards shards;
+  private final Sharding sharding;
   private final TokenChecks tokenChecks;
   private final AdoptionGrace grace;
   private final Deadlocks deadlocks;
@@ -76,6 +84,7 @@ final class Dispatch implements EventHandler {
   /** Puts the parts together. */
   Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays, Freezes freezes) {
     this.core = core;
+    shards = freezes.shards();
     this.pool = pool;
     updates = new EntryUpdates(core);
     barriers = new Barriers(core);
@@ -84,7 +93,6 @@ final class Dispatch implements EventHandler {
     Publications publications = new Publications(core, watched, views, reads);
     looks = new Looks(core, views, reads, publications);
     Reentrancy reentrancy = new Reentrancy(core);
-    Deletions deletions = new Deletions(core, pool);
     LossReport losses = new LossReport(core, pool);
     AcquisitionLifecycle lifecycle =
         new AcquisitionLifecycle(
@@ -92,7 +100,7 @@ final class Dispatch implements EventHandler {
             pool,
             views,
             reentrancy,
-            deletions,
+            new Deletions(core, pool),
             barriers,
             new Occurrences(core, losses),
             new Contention(core, freezes));
@@ -115,13 +123,14 @@ final class Dispatch implements EventHandler {
         new MirrorRebuilds(
             core, barriers, lifecycle, grants, delays, limits, suppressions, publications);
     freezing = new Freezing(core, freezes, barriers, grants, views, lifecycle);
+    sharding = new Sharding(core, shards, barriers, grants, lifecycle);
     WaitTimeouts timeouts = new WaitTimeouts(core, views, lifecycle);
     grace = new AdoptionGrace(core, timeouts, grants, limits);
     leases = new Leases(core, pool, lifecycle, grace);
     DeposedLeases deposedLeases = new DeposedLeases(core, pool, leases);
-    PlacementPlanner planner = new PlacementPlanner(core, reentrancy);
+    PlacementPlanner planner = new PlacementPlanner(core, reentrancy, shards);
     acquireHandler =
-        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace);
+        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace, shards);
     adoptions =
         new Adoptions(core, pool, leases, grace, rebuilds, grants, deposedLeases, acquireHandler);
     releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);
@@ -203,6 +212,7 @@ final class Dispatch implements EventHandler {
   public void onMirrorCurrent(StoreEvent.MirrorCurrent event) {
     rebuilds.onCurrent();
     freezing.onCurrent();
+    sharding.look();
   }
 
   @Override
@@ -268,6 +278,7 @@ final class Dispatch implements EventHandler {
   @Override
   public void onSessionAdopted(SessionEvent.SessionAdopted event) {
     adoptions.onAdopted(event);
+    sharding.look();
   }
 
   @Override
@@ -331,6 +342,37 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
+  public void onShardsChanged(ShardEvent.Changed event) {
+    sharding.onChanged();
+  }
+
+  @Override
+  public void onShardsRead(ShardEvent.Read event) {
+    sharding.onRead(event);
+  }
+
+  @Override
+  public void onShardsAnswered(ShardEvent.Answered event) {
+    sharding.onAnswered(event);
+  }
+
+  @Override
+  public void onSetShards(ClientEvent.SetShards event) {
+    sharding.set(event);
+  }
+
+  @Override
+  public void onListNamespaces(ClientEvent.ListNamespaces event) {
+    sharding.list(event);
+  }
+
+  /** Refuses what is about something that another shard serves; returns whether it did. */
+  private boolean isRefused(CallId call, Optional<Failure> refusal) {
+    refusal.ifPresent(failure -> core.reply(call, new Answer.Failed(failure)));
+    return refusal.isPresent();
+  }
+
+  @Override
   public void onOpenLease(ClientEvent.OpenLease event) {
     leases.open(event);
   }
@@ -387,17 +429,23 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onCheckToken(ClientEvent.CheckToken event) {
-    tokenChecks.check(event);
+    if (!isRefused(event.call(), shards.refusal(event.lock()))) {
+      tokenChecks.check(event);
+    }
   }
 
   @Override
   public void onRequestRelease(ClientEvent.RequestRelease event) {
-    revocation.requestRelease(event);
+    if (!isRefused(event.call(), shards.refusal(event.lock()))) {
+      revocation.requestRelease(event);
+    }
   }
 
   @Override
   public void onForceRelease(ClientEvent.ForceRelease event) {
-    revocation.forceRelease(event);
+    if (!isRefused(event.call(), shards.refusal(event.lock()))) {
+      revocation.forceRelease(event);
+    }
   }
 
   @Override
@@ -412,17 +460,23 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onConfigureLock(ClientEvent.ConfigureLock event) {
-    limits.configure(event);
+    if (!isRefused(event.call(), shards.limitRefusal(event.lock()))) {
+      limits.configure(event);
+    }
   }
 
   @Override
   public void onFreeze(ClientEvent.Freeze event) {
-    freezing.freeze(event);
+    if (!isRefused(event.call(), shards.freezeRefusal(event.freeze().prefix()))) {
+      freezing.freeze(event);
+    }
   }
 
   @Override
   public void onUnfreeze(ClientEvent.Unfreeze event) {
-    freezing.unfreeze(event);
+    if (!isRefused(event.call(), shards.refusal(event.prefix()))) {
+      freezing.unfreeze(event);
+    }
   }
 
   @Override

@@ -44,12 +44,13 @@ final class InMemoryQueues {
 
   private record Stored(StoreEvent.ReadEntry data, InMemorySession session) {
     Stored with(EntryDetails details) {
-      return with(details, data.index(), data.ordinal(), data.keptToken());
+      return with(details, data.index(), data.ordinal(), data.keptToken(), data.tokenEpochs());
     }
 
-    Stored with(EntryDetails details, int index, int ordinal, Optional<FencingToken> kept) {
+    Stored with(
+        EntryDetails details, int index, int ordinal, Optional<FencingToken> kept, int epochs) {
       return new Stored(
-          new StoreEvent.ReadEntry(details, data.czxid(), index, ordinal, kept), session);
+          new StoreEvent.ReadEntry(details, data.czxid(), index, ordinal, kept, epochs), session);
     }
   }
 
@@ -119,7 +120,8 @@ final class InMemoryQueues {
       EntryName name = EntryName.parse(text).orElseThrow();
       Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
       StoreEvent.ReadEntry data =
-          new StoreEvent.ReadEntry(effect.details(), zxid, index, ordinal, kept);
+          new StoreEvent.ReadEntry(
+              effect.details(), zxid, index, ordinal, kept, entry.tokenEpochs());
       add(lock, name, new Stored(data, session));
       created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
       if (effect.lockDelayMillis() > 0) {
@@ -243,7 +245,11 @@ final class InMemoryQueues {
               with(
                   describe.details(), data.details().ask().or(() -> known), data.details().terms()))
           : stored.with(
-              describe.details(), describe.index(), describe.ordinal(), describe.keptToken());
+              describe.details(),
+              describe.index(),
+              describe.ordinal(),
+              describe.keptToken(),
+              describe.tokenEpochs());
     }
     throw new IllegalArgumentException("not known here: " + update);
   }
@@ -270,7 +276,7 @@ final class InMemoryQueues {
   private static Stored revoked(Stored stored) {
     RevocationRequest ask =
         new RevocationRequest(RevocationRequest.BY_CURATOR, "", "", Optional.empty(), false);
-    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, 0, Optional.empty());
+    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, 0, Optional.empty(), 0);
   }
 
   private void change(LockName lock, EntryName name, Stored changed) {
@@ -303,6 +309,10 @@ final class InMemoryQueues {
       add(lock, MarkerName.parse(text).orElseThrow());
     }
     limits.forEach(old -> vanish(lock, old));
+  }
+
+  long nextZxid() {
+    return ++zxid;
   }
 
   void removeGuard(LockName lock, MarkerName.Guard guard) {

@@ -184,7 +184,7 @@ final class RetriedChangesIT {
               i,
               LOCK,
               entry.name(),
-              new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty())));
+              new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty(), 0)));
     }
     Awaitility.await("answered")
         .until(

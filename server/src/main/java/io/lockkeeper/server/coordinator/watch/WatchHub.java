@@ -51,6 +51,7 @@ public final class WatchHub implements Watch.Source {
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
   private long number;
+  private long shardsWrittenAt;
 
   /**
    * Makes a hub.
@@ -112,6 +113,8 @@ public final class WatchHub implements Watch.Source {
           watch,
           Failure.Reason.UNAVAILABLE,
           "the coordinator's mirror of the queues is being rebuilt");
+    } else if (elsewhere(watch).isPresent()) {
+      refuse(watch, new RefusedException(elsewhere(watch).get()));
     } else {
       watches.add(watch);
       core.accept(new ClientEvent.WatchBegan(watch.filter().names(), watch.filter().prefix()));
@@ -121,6 +124,22 @@ public final class WatchHub implements Watch.Source {
       } else {
         resume(watch, startRevision, new HashMap<>());
       }
+    }
+  }
+
+  /** Returns why this shard has nothing to do with what is watched, if so. */
+  private Optional<Failure> elsewhere(Watch watch) {
+    WatchFilter filter = watch.filter();
+    return filter.names().stream()
+        .flatMap(lock -> kernel.shards().refusal(lock).stream())
+        .findFirst()
+        .or(() -> kernel.shards().refusal(filter.prefix()));
+  }
+
+  /** The table of shards is another one: ends what this shard has nothing to do with any more. */
+  private void endElsewhere() {
+    for (Watch watch : List.copyOf(watches)) {
+      elsewhere(watch).ifPresent(why -> fail(watch, new RefusedException(why)));
     }
   }
 
@@ -221,8 +240,8 @@ public final class WatchHub implements Watch.Source {
     if (!forget(watch)) {
       return;
     }
-    if (cause instanceof CompletionException
-        && cause.getCause() instanceof RefusedException refused) {
+    Throwable reason = cause instanceof CompletionException ? cause.getCause() : cause;
+    if (reason instanceof RefusedException refused) {
       refuse(watch, refused);
     } else {
       LOG.atError().setCause(cause).log("a watch could not be served");
@@ -309,6 +328,10 @@ public final class WatchHub implements Watch.Source {
 
   /** Ends a batch: hands over what was published in it. */
   public void flush() {
+    if (kernel.shards().writtenAt() != shardsWrittenAt) {
+      shardsWrittenAt = kernel.shards().writtenAt();
+      endElsewhere();
+    }
     if (!batch.isEmpty()) {
       List<WatchedChange> changes = batch;
       batch = new ArrayList<>();

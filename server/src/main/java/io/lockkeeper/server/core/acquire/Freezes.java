@@ -17,9 +17,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The frozen prefixes, as the mirror shows them, and the clocks of those that thaw by themselves:
- * every coordinator counts, and whoever is done first deletes the freeze. Grants go on when it is
- * seen to be gone, not before.
+ * What is frozen: the prefixes, as the mirror shows them, and the namespaces that this shard does
+ * not serve; and the clocks of those that thaw by themselves: every coordinator counts, and whoever
+ * is done first deletes the freeze. Grants go on when it is seen to be gone, not before.
  */
 public final class Freezes {
 
@@ -29,6 +29,7 @@ public final class Freezes {
   private static final String NOT_READ = "(not read yet)";
 
   private final CoreState core;
+  private final Shards shards;
   private final NavigableMap<String, Frozen> frozen = new TreeMap<>();
 
   /**
@@ -41,23 +42,33 @@ public final class Freezes {
    */
   private record Frozen(Freeze freeze, long zxid, long sinceNanos, Optional<Timers.Timer> thaw) {}
 
-  public Freezes(CoreState core) {
+  public Freezes(CoreState core, Shards shards) {
     this.core = core;
+    this.shards = shards;
+  }
+
+  /** Returns what says which namespaces this shard serves. */
+  public Shards shards() {
+    return shards;
   }
 
   /** Returns whether nobody new may be granted a lock. */
   boolean isFrozen(LockName lock) {
-    return !frozen.isEmpty() && over(lock).isPresent();
+    return (!frozen.isEmpty() && over(lock).isPresent()) || shards.isClosed(lock);
   }
 
   /** Returns the freeze that a lock is under, the one with the longest prefix of several. */
   Optional<FreezeView> of(LockName lock) {
-    return frozen.isEmpty() ? Optional.empty() : over(lock).map(this::view);
+    Optional<FreezeView> closed = shards.closing(lock);
+    return closed.isPresent() || frozen.isEmpty() ? closed : over(lock).map(this::view);
   }
 
   /** The same, once it is known why. */
   Optional<FreezeView> known(LockName lock) {
-    return over(lock).filter(freeze -> freeze.zxid() > 0).map(this::view);
+    Optional<FreezeView> closed = shards.closing(lock);
+    return closed.isPresent()
+        ? closed
+        : over(lock).filter(freeze -> freeze.zxid() > 0).map(this::view);
   }
 
   /**

@@ -35,6 +35,7 @@ public final class Grants {
   private final ForcedReleases forcedReleases;
   private final Reentrancy reentrancy;
   private final Suppressions suppressions;
+  private final Shards shards;
 
   public Grants(
       CoreState core,
@@ -48,6 +49,7 @@ public final class Grants {
       Reentrancy reentrancy,
       Suppressions suppressions) {
     this.suppressions = suppressions;
+    shards = freezes.shards();
     this.core = core;
     this.reentrancy = reentrancy;
     this.delays = delays;
@@ -409,7 +411,9 @@ public final class Grants {
     if (isHeldByOwner(hold)) {
       return Optional.of(Hold.Proof.OWNER);
     }
-    return !freezes.isFrozen(hold.lock()) && isHeldByQueue(hold)
+    return !freezes.isFrozen(hold.lock())
+            && hold.hasTokenEpochs(shards.tokenEpochs(hold.lock()))
+            && isHeldByQueue(hold)
         ? Optional.of(Hold.Proof.QUEUE)
         : Optional.empty();
   }

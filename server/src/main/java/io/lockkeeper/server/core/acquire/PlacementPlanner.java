@@ -30,6 +30,7 @@ public final class PlacementPlanner {
 
   private final CoreState core;
   private final Reentrancy reentrancy;
+  private final Shards shards;
 
   /** What came of planning. */
   public sealed interface Plan {
@@ -61,9 +62,10 @@ public final class PlacementPlanner {
     }
   }
 
-  public PlacementPlanner(CoreState core, Reentrancy reentrancy) {
+  public PlacementPlanner(CoreState core, Reentrancy reentrancy, Shards shards) {
     this.core = core;
     this.reentrancy = reentrancy;
+    this.shards = shards;
   }
 
   /** Plans a request under a lease that is open, or under a new one. */
@@ -310,6 +312,8 @@ public final class PlacementPlanner {
     if (mode instanceof PermitsKind.Permits permits && core.mirror.isCurrent()) {
       mode = permits.of(PermitLimits.inForce(core, wanted.name()).orElse(permits.limit()));
     }
-    return new Placement(new PlannedEntry(wanted.name(), mode, Optional.empty()), Optional.empty());
+    int epochs = shards.tokenEpochs(wanted.name());
+    return new Placement(
+        new PlannedEntry(wanted.name(), mode, Optional.empty(), epochs), Optional.empty());
   }
 }

@@ -224,6 +224,8 @@ public sealed interface Notice {
     /** Waiting would last for ever. */
     WOULD_DEADLOCK,
     /** The lock's limit is below what is asked for. */
-    LIMIT_TOO_SMALL
+    LIMIT_TOO_SMALL,
+    /** The namespace goes to another shard. */
+    NAMESPACE_MOVED
   }
 }

@@ -309,9 +309,25 @@ public non-sealed interface StoreEvent extends Event {
    * @param index its index within its transaction, zero for entries that are not ours
    * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
+   * @param tokenEpochs how many epochs are added to ZooKeeper's in its token
    */
   record ReadEntry(
-      EntryDetails details, long czxid, int index, int ordinal, Optional<FencingToken> keptToken) {
+      EntryDetails details,
+      long czxid,
+      int index,
+      int ordinal,
+      Optional<FencingToken> keptToken,
+      int tokenEpochs) {
+
+    /** Makes that of an entry to whose token nothing is added. */
+    public ReadEntry(
+        EntryDetails details,
+        long czxid,
+        int index,
+        int ordinal,
+        Optional<FencingToken> keptToken) {
+      this(details, czxid, index, ordinal, keptToken, 0);
+    }
 
     /** Makes that of an entry which is the first of its request, or of none of ours. */
     public ReadEntry(
@@ -321,7 +337,7 @@ public non-sealed interface StoreEvent extends Event {
 
     /** Returns the entry's fencing token. */
     public FencingToken token() {
-      return keptToken.orElseGet(() -> FencingToken.of(czxid, index));
+      return keptToken.orElseGet(() -> FencingToken.of(czxid, index, tokenEpochs));
     }
   }
 }

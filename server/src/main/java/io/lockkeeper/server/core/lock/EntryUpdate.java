@@ -7,15 +7,21 @@ public sealed interface EntryUpdate {
 
   /**
    * Makes the entry say this of itself. What the entry was created with (its place in its request,
-   * its index, the token that it keeps) stays, and so does a wish that it carries already; both are
-   * taken from here only where somebody has overwritten the whole, as Curator's Revoker does.
+   * its index, what its token is made of) stays, and so does a wish that it carries already; both
+   * are taken from here only where somebody has overwritten the whole, as Curator's Revoker does.
    *
    * @param details what it says from now on
    * @param index its index among the entries that its transaction created in its lock
    * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
+   * @param tokenEpochs how many epochs are added to ZooKeeper's in its token
    */
-  record Describe(EntryDetails details, int index, int ordinal, Optional<FencingToken> keptToken)
+  record Describe(
+      EntryDetails details,
+      int index,
+      int ordinal,
+      Optional<FencingToken> keptToken,
+      int tokenEpochs)
       implements EntryUpdate {}
 
   /**

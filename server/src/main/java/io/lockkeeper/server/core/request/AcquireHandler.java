@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
+import io.lockkeeper.server.core.acquire.Shards;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.ClientEvent;
@@ -34,6 +35,7 @@ public final class AcquireHandler {
   private final Grants grants;
   private final WaitTimeouts timeouts;
   private final AdoptionGrace grace;
+  private final Shards shards;
 
   public AcquireHandler(
       CoreState core,
@@ -43,7 +45,9 @@ public final class AcquireHandler {
       PlacementPlanner planner,
       Grants grants,
       WaitTimeouts timeouts,
-      AdoptionGrace grace) {
+      AdoptionGrace grace,
+      Shards shards) {
+    this.shards = shards;
     this.timeouts = timeouts;
     this.grace = grace;
     this.planner = planner;
@@ -128,7 +132,10 @@ public final class AcquireHandler {
    * Does what planning says; without a lease, the stream becomes one if there is a place to queue.
    */
   private void carryOut(ClientEvent.Acquire event, Optional<Lease> known, LockSession session) {
-    Optional<Failure> refusal = core.accounts.refusal(core.caller, known, event.command());
+    Optional<Failure> refusal =
+        shards
+            .refusal(event.command())
+            .or(() -> core.accounts.refusal(core.caller, known, event.command()));
     if (refusal.isPresent()) {
       refuse(event, refusal.get());
       return;
@@ -139,11 +146,25 @@ public final class AcquireHandler {
     } else if (plan instanceof PlacementPlanner.Plan.Refused refused) {
       refuse(event, refused.failure());
     } else if (plan instanceof PlacementPlanner.Plan.Parts placements) {
+      Optional<Failure> moving = moving(event.command(), placements.placements());
+      if (moving.isPresent()) {
+        refuse(event, moving.get());
+        return;
+      }
       Lease lease =
           known.orElseGet(
               () -> leases.openForStream(event.lease(), session, event.command().holder()));
       enqueue(event, lease, session, placements.placements());
     }
+  }
+
+  /** An owner may hold once more what it holds, until its namespace has gone. */
+  private Optional<Failure> moving(AcquireCommand command, List<Placement> placements) {
+    // With a guard of its own an entry is granted by its place.
+    return command.lockDelay().isZero()
+            && placements.stream().allMatch(placement -> placement.beside().isPresent())
+        ? Optional.empty()
+        : shards.moving(command);
   }
 
   /** Tells the client at once that it will not be granted what it asks for. */

@@ -257,6 +257,11 @@ public final class Access {
     return rules.authority().permitsAll(identity, right, prefix);
   }
 
+  /** Returns whether he has any right on any lock of a namespace. */
+  public boolean permitsSome(String namespace) {
+    return rules.authority().permitsSome(identity, namespace);
+  }
+
   /**
    * Lets the call go on if he has a right on a lock. Whether there is such a lock is not looked at
    * before.

@@ -124,7 +124,7 @@ public final class EntryCreation extends Write {
         place(transaction, i, entry.beside().get(), index);
       } else {
         transaction.needDirectory(this, i, entry.lock());
-        byte[] own = data.with(index, i, Optional.empty());
+        byte[] own = data.with(index, i, Optional.empty(), entry.tokenEpochs());
         transaction.createQueued(this, i, prefix(entry), own);
       }
       if (guard.isPresent()) {
@@ -142,7 +142,7 @@ public final class EntryCreation extends Write {
         part,
         paths.entry(entry.lock(), other.text()),
         paths.entryAt(entry.lock(), id, entry.mode(), other.sequence()),
-        data.with(index, part, Optional.of(beside.token())));
+        data.with(index, part, Optional.of(beside.token()), 0));
   }
 
   @Override

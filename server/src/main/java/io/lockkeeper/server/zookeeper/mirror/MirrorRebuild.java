@@ -38,13 +38,20 @@ final class MirrorRebuild {
   private final StoreContext context;
   private final Handle handle;
   private final FreezeFeed freezes;
+  private final ShardFeed shards;
   private final NodeReader reader;
 
   MirrorRebuild(
-      Handle handle, StoreContext context, FreezeFeed freezes, Runnable done, IntConsumer failed) {
+      Handle handle,
+      StoreContext context,
+      FreezeFeed freezes,
+      ShardFeed shards,
+      Runnable done,
+      IntConsumer failed) {
     this.context = context;
     this.handle = handle;
     this.freezes = freezes;
+    this.shards = shards;
     reader = new NodeReader(context, handle, done, failed).tolerant();
   }
 
@@ -55,6 +62,7 @@ final class MirrorRebuild {
 
   void start() {
     freezes.readAll(handle, reader);
+    shards.read(reader);
     reader.list(
         context.paths().locks(),
         false,

@@ -95,11 +95,9 @@ public final class EntryData {
     return object;
   }
 
-  /**
-   * Returns what tells one entry from others with the same details. An index or ordinal of zero is
-   * left out.
-   */
-  static Map<String, Object> fields(int index, int ordinal, Optional<FencingToken> kept) {
+  /** Returns what tells one entry from others with the same details. What is zero is left out. */
+  static Map<String, Object> fields(
+      int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
     Map<String, Object> object = new LinkedHashMap<>();
     if (index != 0) {
       object.put("index", index);
@@ -109,6 +107,9 @@ public final class EntryData {
     }
     // As a text: many who read JSON have no more than 53 bits for a number.
     kept.ifPresent(token -> object.put("token", token.toString()));
+    if (tokenEpochs != 0) {
+      object.put("epochs", tokenEpochs);
+    }
     return object;
   }
 
@@ -126,11 +127,11 @@ public final class EntryData {
    * Returns the data of the entry at {@code index} of its transaction and {@code ordinal} of its
    * request. Not to be changed: entries may share it.
    */
-  public byte[] with(int index, int ordinal, Optional<FencingToken> kept) {
-    if (index == 0 && ordinal == 0 && kept.isEmpty()) {
+  public byte[] with(int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
+    if (index == 0 && ordinal == 0 && kept.isEmpty() && tokenEpochs == 0) {
       return common;
     }
-    Map<String, Object> own = fields(index, ordinal, kept);
+    Map<String, Object> own = fields(index, ordinal, kept, tokenEpochs);
     byte[] tail = Json.write(own);
     tail[0] = ',';
     int body = common.length - 1;
@@ -169,7 +170,8 @@ public final class EntryData {
         czxid,
         upTo(FencingToken.MAX_INDEX, object.get(), "index"),
         upTo(Integer.MAX_VALUE, object.get(), "part"),
-        token(object.get()));
+        token(object.get()),
+        ShardsData.epochs(object.get()));
   }
 
   /** Returns what is known of an entry whose data must not be read: it is none of ours. */

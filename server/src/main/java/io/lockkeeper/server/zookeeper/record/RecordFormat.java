@@ -11,9 +11,9 @@ import tools.jackson.databind.JsonNode;
  * interpret. A record without a format is of the first.
  *
  * <p>What the names of nodes say, and in entries the fields {@code lease}, {@code index}, {@code
- * part} and {@code token}, means the same in all formats: by the first it is known that an entry is
- * ours and has a format at all, since others may write anything; order and tokens depend on the
- * rest.
+ * part}, {@code token} and {@code epochs}, means the same in all formats: by the first it is known
+ * that an entry is ours and has a format at all, since others may write anything; order and tokens
+ * depend on the rest.
  */
 public final class RecordFormat {
 

@@ -51,7 +51,9 @@ public final class UpdatedEntryData {
   /** Returns the data of one of our entries that somebody has overwritten. */
   private static byte[] restored(EntryUpdate.Describe describe) {
     Map<String, Object> fields = EntryData.fields(describe.details());
-    fields.putAll(EntryData.fields(describe.index(), describe.ordinal(), describe.keptToken()));
+    fields.putAll(
+        EntryData.fields(
+            describe.index(), describe.ordinal(), describe.keptToken(), describe.tokenEpochs()));
     return Json.write(fields);
   }
 

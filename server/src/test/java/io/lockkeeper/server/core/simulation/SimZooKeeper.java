@@ -168,7 +168,8 @@ final class SimZooKeeper {
               owner,
               entry.lock(),
               text,
-              new StoreEvent.ReadEntry(wanted.details(), zxid, index, nodes.size(), kept)));
+              new StoreEvent.ReadEntry(
+                  wanted.details(), zxid, index, nodes.size(), kept, entry.tokenEpochs())));
       if (wanted.lockDelayMillis() > 0) {
         directory.next();
         mark(entry.lock(), MarkerName.Guard.of(wanted.id(), wanted.lockDelayMillis()));

@@ -127,7 +127,7 @@ final class MirrorIT {
   void entriesThatShareASequenceNumberAreListedWithTheirCreation() throws Exception {
     // Given
     Asked.created(writerEvents, Asked.create(writer, session, "tied"));
-    byte[] indexed = EntryData.of(Asked.DETAILS).with(5, 0, Optional.empty());
+    byte[] indexed = EntryData.of(Asked.DETAILS).with(5, 0, Optional.empty(), 0);
     String first = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     String second = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     for (String name : List.of(second, first)) {

@@ -122,7 +122,8 @@ final class StorePathsTest {
                 "/lockkeeper/leases",
                 "/lockkeeper/sessions",
                 "/lockkeeper/coordinators",
-                "/lockkeeper/freezes"));
+                "/lockkeeper/freezes",
+                "/lockkeeper/shards"));
   }
 
   @Test

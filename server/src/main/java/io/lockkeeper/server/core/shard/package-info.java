@@ -1,0 +1,5 @@
+/** Which shard serves a namespace: the table, as values. */
+@NullMarked
+package io.lockkeeper.server.core.shard;
+
+import org.jspecify.annotations.NullMarked;
