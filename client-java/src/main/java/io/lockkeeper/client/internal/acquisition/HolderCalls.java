@@ -22,9 +22,8 @@ final class HolderCalls {
 
   private static final int CAPACITY = 100;
 
-  private final String locks;
+  private final Acquisition acquisition;
   private final ClientContext context;
-  private final SessionLink session;
   private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
   private final ResettableTimer retry;
   private boolean paused;
@@ -36,10 +35,9 @@ final class HolderCalls {
     }
   }
 
-  HolderCalls(String locks, ClientContext context, SessionLink session) {
-    this.locks = locks;
+  HolderCalls(Acquisition acquisition, ClientContext context) {
+    this.acquisition = acquisition;
     this.context = context;
-    this.session = session;
     this.retry = new ResettableTimer(context.loop());
   }
 
@@ -48,7 +46,7 @@ final class HolderCalls {
     if (calls.size() >= CAPACITY) {
       answer.completeExceptionally(
           new LockkeeperException(
-              LockNames.quoted(locks)
+              LockNames.quoted(acquisition.names())
                   + ": more than "
                   + CAPACITY
                   + " calls of this hold wait: send fewer"));
@@ -58,7 +56,11 @@ final class HolderCalls {
     Loop.Timer limit =
         context
             .loop()
-            .schedule(limitNanos, () -> answer.completeExceptionally(session.unavailable(locks)));
+            .schedule(
+                limitNanos,
+                () ->
+                    answer.completeExceptionally(
+                        acquisition.session().unavailable(acquisition.names())));
     calls.add(new Call(request, answer, limit));
     if (calls.size() == 1) {
       send();
@@ -81,7 +83,7 @@ final class HolderCalls {
   private void send() {
     retry.cancel();
     if (!calls.isEmpty() && !paused) {
-      session.send(calls.peek().request());
+      acquisition.session().send(calls.peek().request());
     }
   }
 
@@ -106,7 +108,7 @@ final class HolderCalls {
         || Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))) {
       retry.set(context.backoff().retryNanos(Protos.toRetryNanos(refused)), this::resume);
     } else {
-      calls.pop().fail(Protos.toRefusal(locks, refused));
+      calls.pop().fail(Protos.toRefusal(acquisition.names(), refused));
       skipGivenUp();
       send();
     }

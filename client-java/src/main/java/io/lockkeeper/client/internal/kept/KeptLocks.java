@@ -16,6 +16,7 @@ import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.protocol.Exclusion;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.session.Session;
+import io.lockkeeper.client.internal.shard.ShardSessions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,7 +48,7 @@ public final class KeptLocks {
   private static final Logger LOG = LoggerFactory.getLogger(KeptLocks.class);
 
   private final ClientContext context;
-  private final Session session;
+  private final ShardSessions sessions;
   private final Loop loop;
   private final Map<Terms, Line> lines = new HashMap<>();
   private final Map<String, List<KeptHold>> usedByOwner = new HashMap<>();
@@ -56,9 +57,9 @@ public final class KeptLocks {
 
   private static void nothing() {}
 
-  public KeptLocks(ClientContext context, Session session) {
+  public KeptLocks(ClientContext context, ShardSessions sessions) {
     this.context = context;
-    this.session = session;
+    this.sessions = sessions;
     this.loop = context.loop();
   }
 
@@ -201,7 +202,7 @@ public final class KeptLocks {
   /** Asks the server, as if nothing was ever kept. */
   private void ask(Turn turn) {
     KeptHold hold = new KeptHold(this, turn);
-    Acquisition acquisition = session.prepareKept(turn.sent(hold), hold);
+    Acquisition acquisition = sessions.prepareKept(turn.sent(hold), hold);
     synchronized (this) {
       hold.asks(acquisition);
       turn.acquisition = Optional.of(acquisition);
@@ -217,10 +218,10 @@ public final class KeptLocks {
                     onNotGranted(turn, acquisition, failure);
                   }
                 });
-    session.request(
+    sessions.request(
         acquisition,
         () ->
-            session.isHeldBy(turn.owner(), turn.terms().locks())
+            sessions.isHeldBy(turn.owner(), turn.terms().locks())
                 ? Optional.of(wouldDeadlock(turn.request()))
                 : Optional.empty());
     if (turn.isUnwanted()) { // Since before it was known by what it asks.
