@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import pytest
 import servers
 from keeping import Heard
+from sharding import Service, ShardServer
 
+from lockkeeper import _router
 from lockkeeper.testing import FakeServer
 from lockkeeper.v1 import lock_service_pb2 as pb
 
@@ -44,6 +46,24 @@ def heard(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Heard:
 
     monkeypatch.setattr(fake, "_take", listen)
     return heard
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with ShardServer() as a, ShardServer() as b:
+        yield Service(a, b)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is being changed is not looked at again during a test."""
+    monkeypatch.setattr(_router, "_CHANGING", 3600.0)
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is being changed is looked at again soon."""
+    monkeypatch.setattr(_router, "_CHANGING", 0.02)
 
 
 @pytest.fixture(params=["fake", "real"])

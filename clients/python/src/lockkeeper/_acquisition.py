@@ -56,6 +56,12 @@ class Acquisition:
         # Nobody need ask how it went.
         self.granted.add_done_callback(lambda future: future.cancelled() or future.exception())
 
+    def again(self, request_id: str) -> Acquisition:
+        """The same request once more, for another server: its wait limit counts on."""
+        again = type(self)(request_id, self.request, self._on_event)
+        again.give_up = self.give_up
+        return again
+
     @property
     def tokens(self) -> list[int]:
         """The fencing tokens, in the order of the locks; empty while it waits."""

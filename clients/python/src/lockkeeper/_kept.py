@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lockkeeper._acquisition import NEVER, Acquisition, State
 from lockkeeper._clock import now
+from lockkeeper._messages import is_elsewhere
 from lockkeeper.errors import LockkeeperError, NotAcquiredError, ServerUnavailableError
 from lockkeeper.requests import LockRequest, LockSpec
 from lockkeeper.v1 import lock_service_pb2 as pb
@@ -133,14 +134,19 @@ class Keeper:
     Taking and releasing such a lock starts no timer and stops none: a timer that fires early looks when it is time, and is set again.
     """
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, unused: set[Hold]) -> None:
         self.waiting: dict[Use, None] = {}
         self._lease = lease
         self._loop = asyncio.get_running_loop()
-        self._unused = 0
+        self._all_unused = unused  # of all leases of the client
         self._lines: dict[Key | None, Line] = {}
         self._shared: dict[Alike, dict[Hold, None]] = {}  # of which there may be several: those that are unused
         self._owned: dict[tuple[str, str], dict[Hold, None]] = {}  # what an owner uses, by the owner and each lock's name
+
+    @property
+    def _unused(self) -> int:
+        """How many locks the client keeps unused."""
+        return len(self._all_unused)
 
     def acquire(self, use: Use) -> None:
         """Grants what is kept, or lets the request wait for it here, or asks a server."""
@@ -273,7 +279,7 @@ class Keeper:
             self._begin(hold, use)
         elif valid and not hold.wanted and self._unused < MOST_UNUSED:
             hold.is_unused = True
-            self._unused += 1
+            self._all_unused.add(hold)
             if not hold.excludes:
                 self._shared.setdefault(hold.alike, {})[hold] = None
             hold.unused_until = now() + (last.keep_unused or 0.0)
@@ -284,7 +290,7 @@ class Keeper:
 
     def _take_unused(self, hold: Hold) -> None:
         hold.is_unused = False
-        self._unused -= 1
+        self._all_unused.discard(hold)
         if not hold.excludes:
             unused = self._shared[hold.alike]
             del unused[hold]
@@ -365,7 +371,15 @@ class Keeper:
         line = hold.line
         if line is not None and line.asker is hold:
             line.asker = None
+            if why is not None and is_elsewhere(why):
+                self._send_elsewhere(line, why)
             self._ask_next(line, hold.since if isinstance(why, ServerUnavailableError) else None)
+
+    def _send_elsewhere(self, line: Line, why: LockkeeperError) -> None:
+        """They need not ask here one after the other: another shard has what they wait for."""
+        for use in list(line.behind):
+            self._stop_waiting(use)
+            use.fail(why)
 
     # What a server says of it, and the clock.
 

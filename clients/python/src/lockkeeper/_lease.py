@@ -8,7 +8,6 @@ import itertools
 import logging
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import grpc
@@ -19,8 +18,9 @@ from lockkeeper._clock import backoff, now
 from lockkeeper._kept import Keeper, Use
 from lockkeeper._messages import Left, Over, batches, end_of, enum_name, refusal, to_duration, to_seconds
 from lockkeeper._questions import Questions
+from lockkeeper._settings import Settings
 from lockkeeper._timers import Timers
-from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
+from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError
 from lockkeeper.errors import (
     ClosedError,
     LeaseLostError,
@@ -30,7 +30,6 @@ from lockkeeper.errors import (
     RequestRefusedError,
     ServerUnavailableError,
 )
-from lockkeeper.observer import Observer
 from lockkeeper.requests import LockRequest
 from lockkeeper.v1 import lock_service_pb2 as pb
 
@@ -39,26 +38,15 @@ LOG = logging.getLogger("lockkeeper")
 _METHOD = "/lockkeeper.v1.LockService/Session"
 _OPENING = 3.0  # seconds for connecting and for the answer to an open, at most
 _CLOSING = 5.0  # seconds for the answer to a close
-_ANSWERING = 5.0  # seconds after a wait limit for the server's word
+ANSWERING = 5.0  # seconds after a wait limit for the server's word
 _SAYS_MORE = 1.0  # seconds from the event of a release to its answer
 _LASTED = 2.0  # a stream of so many seconds was a good one: the backoff begins anew
-
-
-@dataclass(frozen=True)
-class LeaseSettings:
-    """What all leases of a client have in common. Times are seconds."""
-
-    transport: Transport
-    ttl: float | None
-    holder: str
-    request_timeout: float
-    observer: Observer
 
 
 class Lease:
     """Lives once, on one event loop. When it is over, every request has heard its end, and ``on_over`` is called."""
 
-    def __init__(self, settings: LeaseSettings, servers: Servers, on_over: Callable[[Lease], None]) -> None:
+    def __init__(self, settings: Settings, servers: Servers, on_over: Callable[[Lease], None]) -> None:
         self._settings = settings
         self._servers = servers
         self._on_over = on_over
@@ -73,7 +61,7 @@ class Lease:
         self._nonces = itertools.count(1)
         self._unanswered: dict[int, float] = {}
         self._acquisitions: dict[str, Acquisition] = {}
-        self.keeper = Keeper(self)
+        self.keeper = Keeper(self, settings.unused)
         self.questions = Questions(self._send, settings.request_timeout)
         self._timer = Timers()
         self._outbox: list[pb.SessionRequest] = []
@@ -128,7 +116,7 @@ class Lease:
             limit = acquisition.since + self._settings.request_timeout
             self._timer(("unasked", acquisition.request_id), limit, lambda: self._unreachable(acquisition))
         if acquisition.give_up != NEVER:
-            late = acquisition.give_up + min(_ANSWERING, self._settings.request_timeout)
+            late = max(acquisition.give_up, acquisition.since) + min(ANSWERING, self._settings.request_timeout)
             self._timer(("give-up", acquisition.request_id), late, lambda: self._nobody_counts(acquisition))
 
     def release(self, acquisition: Acquisition) -> None:

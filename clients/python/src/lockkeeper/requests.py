@@ -217,6 +217,11 @@ class LockRequest:
         """The locks, in the order in which they were asked for."""
         return self.locks  # type: ignore[return-value]  # __post_init__ has made it so
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the locks, in that order."""
+        return tuple(spec.name for spec in self.specs)
+
     def __str__(self) -> str:
         return ", ".join(f'"{spec.name}"' for spec in self.specs)
 

@@ -6,7 +6,8 @@
                 server.lose("orders/42")
 
 It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases, keep-alives and contention, and answers
-GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
+GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits. Several of them can be the shards of
+one service: see `share`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import asyncio
 import itertools
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 import grpc
 import grpc.aio
 
+from lockkeeper._fake_shards import ShardCopy, table_of, trailer
 from lockkeeper._messages import to_duration, to_seconds
 from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import shard_service_pb2 as shards_pb
 from lockkeeper.v1 import types_pb2 as types
 
 T = TypeVar("T")
@@ -72,6 +75,7 @@ class FakeServer:
         self._sequences = itertools.count(1)
         self._tokens = itertools.count(1 << 40)
         self._frozen = False
+        self._copy: ShardCopy | None = None
         self._server: grpc.aio.Server | None = None
         self._port = 0
         self._thread.start()
@@ -162,24 +166,41 @@ class FakeServer:
         """Listens again, at the same port."""
 
         async def begin() -> None:
-            handlers: dict[str, Any] = {
-                "Session": grpc.stream_stream_rpc_method_handler(
-                    self._session, pb.SessionRequest.FromString, pb.SessionResponse.SerializeToString
-                ),
-                "GetLock": grpc.unary_unary_rpc_method_handler(
-                    self._get_lock, pb.GetLockRequest.FromString, pb.GetLockResponse.SerializeToString
-                ),
-                "ListLocks": grpc.unary_unary_rpc_method_handler(
-                    self._list_locks, pb.ListLocksRequest.FromString, pb.ListLocksResponse.SerializeToString
-                ),
-            }
             server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-            server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("lockkeeper.v1.LockService", handlers),))
+            for service, handlers in self._services().items():
+                server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(f"lockkeeper.v1.{service}", handlers),))
             self._port = server.add_insecure_port(self.address)
             await server.start()
             self._server = server
 
         self._run(begin())
+
+    def _services(self) -> dict[str, dict[str, Any]]:
+        session = grpc.stream_stream_rpc_method_handler(self._session, pb.SessionRequest.FromString, pb.SessionResponse.SerializeToString)
+
+        def unary(answer: Any, request: Any) -> Any:
+            return grpc.unary_unary_rpc_method_handler(answer, request.FromString, lambda response: response.SerializeToString())
+
+        return {
+            "LockService": {
+                "Session": session,
+                "GetLock": unary(self._get_lock, pb.GetLockRequest),
+                "ListLocks": unary(self._list_locks, pb.ListLocksRequest),
+            },
+            "ShardService": {"GetShards": unary(self._get_shards, shards_pb.GetShardsRequest)},
+        }
+
+    def serve_shard(self, shard: str, table: shards_pb.ShardTable) -> None:
+        """Makes the server a shard, and this its copy of the table. `share` does that for all shards of a service."""
+
+        def serve() -> None:
+            copy = self._copy = ShardCopy(shard, table)
+            moved = pb.NotAcquired(reason=types.NOT_ACQUIRED_REASON_NAMESPACE_MOVED, message="the namespace moves")
+            for request in [request for lease in self._leases.values() for request in lease.requests.values()]:
+                if not request.tokens and copy.refusal(lock.name for lock in request.message.locks) is not None:
+                    self._end(request, not_acquired=moved)
+
+        self._do(serve)
 
     def close(self) -> None:
         """Ends it, with its thread."""
@@ -307,6 +328,11 @@ class FakeServer:
         if message.held_tokens:
             self._tell(request, lost=pb.Lost(reason=types.LOSS_REASON_REMOVED))
             return
+        refused = None if self._copy is None or self._is_held_by_owner(request) else self._copy.refusal(lock.name for lock in message.locks)
+        if refused is not None:
+            refused.acquire = request.id
+            self._say(lease, refused=refused)
+            return
         lease.requests[request.id] = request
         for lock in message.locks:
             self._queues.setdefault(lock.name, []).append(request)
@@ -333,6 +359,10 @@ class FakeServer:
             withdrawn = pb.NotAcquired(reason=types.NOT_ACQUIRED_REASON_WITHDRAWN)
             self._end(request, **({"released": pb.Released()} if held else {"not_acquired": withdrawn}))
         self._say(lease, released=pb.SessionReleased(request_id=request_id, result=result))
+
+    def _is_held_by_owner(self, request: _Request) -> bool:
+        queues = [self._queues.get(lock.name, []) for lock in request.message.locks]
+        return all(any(other.tokens and other.is_owned_with(request) for other in queue) for queue in queues)
 
     def _levels(self, request: _Request) -> int:
         name = request.message.locks[0].name
@@ -463,8 +493,46 @@ class FakeServer:
         return state
 
     async def _get_lock(self, request: pb.GetLockRequest, context: Any) -> pb.GetLockResponse:
+        await self._check_shard(request.name, context)
         return pb.GetLockResponse(lock=self._state(request.name))
 
     async def _list_locks(self, request: pb.ListLocksRequest, context: Any) -> pb.ListLocksResponse:
+        if "/" in request.prefix:
+            await self._check_shard(request.prefix, context)
         names = sorted(name for name in self._queues if name.startswith(request.prefix))
         return pb.ListLocksResponse(locks=[self._state(name) for name in names])
+
+    async def _get_shards(self, request: shards_pb.GetShardsRequest, context: Any) -> shards_pb.GetShardsResponse:
+        return shards_pb.GetShardsResponse() if self._copy is None else self._copy.answer()
+
+    async def _check_shard(self, name: str, context: Any) -> None:
+        refused = None if self._copy is None else self._copy.refusal([name])
+        if refused is not None:
+            code = next(code for code in grpc.StatusCode if code.value[0] == refused.code)
+            await context.abort(code, refused.message, trailer(refused))
+
+
+def share(
+    shards: Mapping[str, FakeServer],
+    namespaces: Mapping[str, str] | None = None,
+    *,
+    moving: Mapping[str, str] | None = None,
+    version: int = 1,
+) -> None:
+    """Makes servers in memory the shards of one service, which have one table.
+
+    Called again with a higher version, it changes the table, as a service does: who waits in a namespace that is not there any more is
+    told so, and what is held stays held.
+
+    Args:
+        shards: the servers, by the id of the shard: 1 to 32 of a-z, 0-9 and ``-``.
+        namespaces: which shard serves which namespace; others are hashed.
+        moving: which of these namespaces are on their way, and to which shard: nobody serves them.
+        version: that of the table; clients do not take an older one than they have.
+
+    Raises:
+        ValueError: an id is malformed, or there is no such shard or namespace.
+    """
+    table = table_of({shard: server.address for shard, server in shards.items()}, namespaces or {}, moving or {}, version)
+    for shard, server in shards.items():
+        server.serve_shard(shard, table)
