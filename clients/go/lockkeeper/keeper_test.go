@@ -18,18 +18,24 @@ import (
 // leftOf says what a client still knows of locks; empty: nothing.
 func leftOf(c *Client) string {
 	c.core.mu.Lock()
-	l := c.core.lease
-	c.core.mu.Unlock()
-	if l == nil {
-		return ""
+	defer c.core.mu.Unlock()
+	left := ""
+	for _, s := range c.core.all() {
+		if s.lease != nil {
+			left += leftOfLease(s.lease)
+		}
 	}
+	return left
+}
+
+func leftOfLease(l *lease) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := l.keeper
-	if len(l.acquisitions)+len(k.unused)+len(k.next)+len(k.owners)+len(k.waits)+k.count+k.inside == 0 {
+	k, count := l.keeper, int(l.keeper.count.Load())
+	if len(l.acquisitions)+len(k.unused)+len(k.next)+len(k.owners)+len(k.waits)+count+k.inside == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d acquisitions, %v, %v, %v, %v, %d unused, %d inside", len(l.acquisitions), k.unused, k.next, k.owners, k.waits, k.count, k.inside)
+	return fmt.Sprintf("%d acquisitions, %v, %v, %v, %v, %d unused, %d inside;", len(l.acquisitions), k.unused, k.next, k.owners, k.waits, count, k.inside)
 }
 
 func TestNothingIsLeftOfLocksThatAreKeptNoMore(t *testing.T) {

@@ -96,7 +96,7 @@ func (k *kept) release(u *acquisition, at instant) {
 		k.sendOn()
 	}
 	k.dropLate(at)
-	if len(k.queue) == 0 && (k.wanted || k.keeper.count >= maxUnused) {
+	if len(k.queue) == 0 && (k.wanted || !k.keeper.mayKeep()) {
 		k.leaving, u.state, u.result = u, releasing, nil
 		k.giveBack()
 		return
@@ -142,6 +142,7 @@ func (k *kept) forget() {
 	}
 }
 
+// setAside keeps the lock unused, for which there is room, or not any more.
 func (k *kept) setAside(isUnused bool) {
 	if k.isUnused == isUnused {
 		return
@@ -149,11 +150,10 @@ func (k *kept) setAside(isUnused bool) {
 	k.isUnused = isUnused
 	all := k.keeper.unused[k.like]
 	if isUnused {
-		k.keeper.count++
 		k.keeper.unused[k.like] = append(all, k)
 		return
 	}
-	k.keeper.count--
+	k.keeper.count.Add(-1)
 	if all = without(all, k); len(all) == 0 {
 		delete(k.keeper.unused, k.like)
 	} else {
@@ -297,10 +297,13 @@ func (k *kept) tell(call func(listener *Listener)) {
 	}
 }
 
-// onFailed says that the locks will not be held. The next of those who wait asks for them.
+// onFailed says that the locks will not be held. The next of those who wait asks for them; where another shard has them, each is told so.
 func (k *kept) onFailed(err error) {
 	users := k.users
 	k.users = nil
+	if isElsewhere(err) {
+		users = append(users, k.dismiss()...)
+	}
 	for _, u := range users {
 		u.fail(err)
 	}
