@@ -55,12 +55,6 @@ export class LossSignal {
   }
 }
 
-/** When a request that was made now has waited for too long. */
-export function giveUpOf(request: Request): number {
-  const { wait } = request.options;
-  return wait === undefined ? Infinity : now() + wait;
-}
-
 /** What is told about a request, besides its grant and its end. */
 export type Told = (what: AcquireResponse['event'] | { case: 'gone'; value: string }) => void;
 
@@ -102,7 +96,7 @@ export class Acquisition implements Hold {
     readonly tell: Told,
     readonly granted = new Deferred<undefined>(),
   ) {
-    this.giveUp = giveUpOf(request);
+    this.giveUp = request.giveUp;
   }
 
   until(leaseDeadline: number): number {

@@ -5,16 +5,18 @@ import { Calls } from './calls.js';
 import { Election } from './election.js';
 import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
 import { toContended, toPlaces, toReleaseRequested, type Contended, type Contender, type Grant, type LockInfo, type WatchEvent } from './events.js';
-import { Keeper } from './kept.js';
+import { Keeper, type UnusedCount } from './kept.js';
 import { Lease, type LeaseSettings } from './lease.js';
 import { Lock, lossOf } from './lock.js';
 import { toMillis } from './messages.js';
 import { safely, type Observation, type Observer } from './observer.js';
 import { checkLabel, checkName, Request, within, type LockOptions, type Locks } from './requests.js';
+import { Router, Way, type Place } from './router.js';
 import { now } from './timers.js';
-import { parseServers, Servers, type Target, type TokenSource } from './transport.js';
+import { parseServers, type TokenSource } from './transport.js';
 
 const MAX_REQUESTS = 10_000;
+const ANSWERING = 5000; // after a wait limit, as a lease has it
 
 /** How a client is made. Times are milliseconds. */
 export interface ClientOptions {
@@ -43,8 +45,9 @@ export interface ClientOptions {
   readonly firstServer?: boolean;
 }
 
-/** A request that is under way, and how to give up what becomes of it. */
+/** A request that is under way at one shard, and how to give up what becomes of it. */
 interface Asked {
+  readonly place: Place;
   readonly lease: Lease;
   readonly hold: Hold;
   readonly release: () => void;
@@ -53,32 +56,45 @@ interface Asked {
 /** What outlives a client that nobody has closed: it does not know the client. */
 class Core {
   closed = false;
-  private keeper: Keeper | undefined;
+  readonly calls: Calls;
   private count = 0;
+  /** How many requests are between two shards. */
+  private between = 0;
+  private readonly unused: UnusedCount = { unused: 0 };
   private ending: Promise<void> | undefined;
 
   constructor(
     private readonly settings: LeaseSettings,
-    private readonly servers: Servers,
-    readonly calls: Calls,
-  ) {}
-
-  get lease(): Lease | undefined {
-    return this.keeper?.lease;
+    private readonly router: Router,
+  ) {
+    this.calls = new Calls(router);
   }
 
+  /** That at the servers that the client was given, if it has begun. */
+  get lease(): Lease | undefined {
+    return this.router.places[0]?.keeper?.lease;
+  }
+
+  /** Asks for locks, for the first time. */
   ask(request: Request, tell: Told): Asked {
+    if (this.size >= MAX_REQUESTS) {
+      throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
+    }
+    return this.askOnce(request, tell);
+  }
+
+  /** Asks for locks at the shard that serves their namespace, by what is known of the shards now. */
+  askOnce(request: Request, tell: Told): Asked {
     if (this.closed) {
       throw new ClosedError('the client is closed');
     }
-    const keeper = this.currentKeeper();
+    const place = this.router.placeOf(request.specs);
+    const keeper = this.keeperAt(place);
     const { lease } = keeper;
-    if (lease.acquisitions.size + keeper.waiting >= MAX_REQUESTS) {
-      throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
-    }
     const use = keeper.ask(request, tell);
     if (use !== undefined) {
       return {
+        place,
         lease,
         hold: use,
         release: () => {
@@ -89,6 +105,7 @@ class Core {
     const acquisition = new Acquisition(this.nextId(), request, tell);
     lease.acquire(acquisition);
     return {
+      place,
       lease,
       hold: acquisition,
       release: () => {
@@ -98,12 +115,38 @@ class Core {
   }
 
   /** Makes it where no request can be seen, so that it holds on to none. */
-  private currentKeeper(): Keeper {
-    this.lease?.checkDeadline(); // its timer may be late
-    if (this.keeper === undefined || this.keeper.lease.isOver) {
-      this.keeper = new Keeper(new Lease(this.settings, this.servers), () => this.nextId());
+  private keeperAt(place: Place): Keeper {
+    place.keeper?.lease.checkDeadline(); // its timer may be late
+    if (place.keeper === undefined || place.keeper.lease.isOver) {
+      place.keeper = new Keeper(new Lease(this.settings, place.servers), () => this.nextId(), this.unused);
     }
-    return this.keeper;
+    return place.keeper;
+  }
+
+  /** How many requests and locks there are, at all shards. */
+  private get size(): number {
+    let size = this.between;
+    for (const { keeper } of this.router.places) {
+      size += keeper === undefined ? 0 : keeper.lease.acquisitions.size + keeper.waiting;
+    }
+    return size;
+  }
+
+  /** The way of a request that a shard has sent on. */
+  wayOf(request: Request): Way {
+    return new Way(this.router, request.specs, request.giveUp, Math.min(ANSWERING, this.settings.requestTimeout), request.options.signal);
+  }
+
+  /** Done when a request that a shard has sent on may be asked again; throws what ends it, such as an error that says nothing of another shard. */
+  async follow(way: Way, request: Request, error: unknown, from: Place): Promise<void> {
+    this.between++;
+    try {
+      if (!(await way.onward(error, from))) {
+        throw new NotAcquiredError(`${String(request)}: the wait limit ran out between two shards`, 'TIMED_OUT');
+      }
+    } finally {
+      this.between--;
+    }
   }
 
   private nextId(): string {
@@ -112,14 +155,19 @@ class Core {
 
   async close(): Promise<void> {
     this.closed = true;
+    this.router.beginClose();
     this.ending ??= this.end();
     await this.ending;
   }
 
   private async end(): Promise<void> {
-    await this.lease?.close();
-    this.keeper = undefined;
-    this.calls.close();
+    await Promise.all(
+      this.router.places.map(async (place) => {
+        await place.keeper?.lease.close();
+        place.keeper = undefined;
+      }),
+    );
+    this.router.close();
   }
 }
 
@@ -141,6 +189,8 @@ const forgotten = new FinalizationRegistry<Core>((core) => {
  * It has one lease, opened when a lock is first asked for. When the connection breaks, the lease is resumed at the next server: requests keep
  * their places, and locks their tokens. Only when the lease ends are its locks lost.
  *
+ * Where several shards share the namespaces, it finds them by itself, has one lease for each that it needs, and asks the one that serves the namespace.
+ *
  * A client that has been used keeps the process alive, as open sockets do, until it is closed.
  */
 export class Client implements AsyncDisposable {
@@ -155,7 +205,7 @@ export class Client implements AsyncDisposable {
    * @throws RangeError if something is malformed or out of range; the message names it
    */
   constructor(servers: string, options: ClientOptions = {}) {
-    const targets: readonly Target[] = parseServers(servers);
+    const targets = parseServers(servers);
     within('ttl', options.ttl ?? 2000, 2000, 3_600_000);
     within('requestTimeout', options.requestTimeout ?? 1, 1, 0x7fffffff);
     checkLabel('holder', options.holder);
@@ -175,21 +225,20 @@ export class Client implements AsyncDisposable {
       key: options.key,
       token: options.token,
     };
-    const first = options.firstServer === true ? 0 : Math.floor(Math.random() * targets.length);
-    const settings = { transport, ttl: options.ttl, holder: this.holder, requestTimeout: this.requestTimeout, observer: this.observer };
-    const calls = new Calls(transport, new Servers(targets, first), this.requestTimeout);
-    this.core = new Core(settings, new Servers(targets, first), calls);
+    const { requestTimeout } = this;
+    const settings = { transport, ttl: options.ttl, holder: this.holder, requestTimeout, observer: this.observer };
+    this.core = new Core(settings, new Router(targets, { transport, requestTimeout, firstServer: options.firstServer === true }));
     forgotten.register(this, this.core, this);
   }
 
-  /** The public short name of the lease, as others see it; empty before the first lock. */
+  /** The public short name of the lease, as others see it; empty before the first lock. Of several shards: of the lease at the servers that the client was given. */
   get leaseTag(): string {
     return this.core.lease?.tag ?? '';
   }
 
   /**
    * Acquires one lock or several, and waits as long as `options.wait` says. When `options.signal` is aborted, the request is withdrawn, its
-   * reason thrown at once, and a grant that comes all the same released.
+   * reason thrown at once, and a grant that comes all the same released. Locks of several shards in one request are refused, ACROSS_SHARDS.
    *
    * @throws NotAcquiredError, LeaseLostError (ask again), ServerUnavailableError, RequestRefusedError, ClosedError, or RangeError
    */
@@ -217,20 +266,32 @@ export class Client implements AsyncDisposable {
     }
     const loss = new LossSignal();
     const listener = new Listener(request, observation, loss);
-    const { lease, hold, release } = this.core.ask(request, (what) => {
+    const tell: Told = (what) => {
       listener.hear(what);
-    });
+    };
+    let asked = this.core.ask(request, tell);
     const withdraw = (): void => {
-      hold.granted.reject(signal?.reason);
-      release();
+      asked.hold.granted.reject(signal?.reason);
+      asked.release();
     };
     signal?.addEventListener('abort', withdraw, { once: true });
     try {
-      await hold.granted.promise;
+      for (let way: Way | undefined; ;) {
+        try {
+          await asked.hold.granted.promise;
+          break;
+        } catch (error) {
+          way ??= this.core.wayOf(request);
+          await this.core.follow(way, request, error, asked.place);
+        }
+        signal?.throwIfAborted(); // nothing would withdraw what is asked from now on
+        asked = this.core.askOnce(request, tell);
+      }
       signal?.throwIfAborted();
     } finally {
       signal?.removeEventListener('abort', withdraw);
     }
+    const { lease, hold, release } = asked;
     const lock = new Lock({ client: this, lease, hold, release, observation, loss, requestTimeout: this.requestTimeout });
     listener.attach(lock.grants);
     return lock;
@@ -268,7 +329,10 @@ export class Client implements AsyncDisposable {
     return await this.alive().getLock(name);
   }
 
-  /** The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. */
+  /**
+   * The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. Of several shards: at the one that serves the namespace, or, if there is no
+   * `/` in the prefix, at that of the servers that the client was given.
+   */
   listLocks(prefix = ''): AsyncGenerator<LockInfo, void, undefined> {
     return this.kept(this.alive().listLocks(prefix));
   }
@@ -289,7 +353,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The state of locks, and then every change, until the loop is left. Goes on over servers by itself; when `signal` is aborted, its reason is thrown.
+   * The state of locks, and then every change, until the loop is left. Goes on over servers by itself; when `signal` is aborted, its reason is thrown. Of several shards it
+   * sees one, like {@link Client.listLocks}; when the namespace has moved, it begins anew at the other, with a gap.
    *
    * @param what up to 256 names, or a prefix of all
    */
@@ -297,7 +362,7 @@ export class Client implements AsyncDisposable {
     return this.kept(this.alive().watch(what, signal));
   }
 
-  /** Ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. */
+  /** Ends the lease, at each shard, with all that it holds, and lets go of the servers; takes some seconds where none answers. */
   async close(): Promise<void> {
     forgotten.unregister(this);
     await this.core.close();

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
-import { Acquisition, Deferred, giveUpOf, type Hold, type State, type Told } from './acquisition.js';
-import { NotAcquiredError } from './errors.js';
+import { Acquisition, Deferred, type Hold, type State, type Told } from './acquisition.js';
+import { isElsewhere, NotAcquiredError } from './errors.js';
 import { toDuration } from './messages.js';
 import { now, Timers } from './timers.js';
 import type { Grant } from './events.js';
@@ -32,7 +32,7 @@ export class Use implements Hold {
     readonly request: Request,
     readonly tell: Told,
   ) {
-    this.giveUp = giveUpOf(request);
+    this.giveUp = request.giveUp;
   }
 
   get id(): string {
@@ -113,6 +113,14 @@ class Kept extends Acquisition {
     this.keeper.onAskOver(this);
   }
 
+  override fail(error: Error): void {
+    this.granted.reject(error); // the one that asked comes first
+    if (isElsewhere(error)) {
+      this.keeper.onElsewhere(this, error);
+    }
+    super.fail(error);
+  }
+
   override finish(result: ReleaseResponse | undefined): void {
     super.finish(result);
     this.keeper.onEnded(this, result);
@@ -158,11 +166,15 @@ class Line {
   }
 }
 
+/** How many locks all keepers of a client keep unused. */
+export interface UnusedCount {
+  unused: number;
+}
+
 /** The locks of a lease that are kept: which there are, who uses them, and who waits for them in the client. */
 export class Keeper {
   /** How many wait in the client. */
   waiting = 0;
-  private unused = 0;
   private readonly lines = new Map<string, Line>();
   private readonly owners = new Map<string, Set<Kept>>();
   private readonly timers = new Timers();
@@ -170,6 +182,7 @@ export class Keeper {
   constructor(
     readonly lease: Lease,
     private readonly nextId: () => string,
+    private readonly count: UnusedCount,
   ) {}
 
   /**
@@ -190,7 +203,7 @@ export class Keeper {
     const unused = line?.unused.at(-1);
     if (line !== undefined && unused !== undefined && this.lease.isValid(unused)) {
       line.unused.pop();
-      this.unused--;
+      this.count.unused--;
       line.used = request.isExclusive ? unused : undefined;
       this.tidy(line);
       return this.begin(unused, use);
@@ -280,6 +293,17 @@ export class Keeper {
     }
   }
 
+  /** Another shard serves what was asked for: those who wait behind it go there, too, in their order. */
+  onElsewhere(kept: Kept, error: Error): void {
+    const line = this.lines.get(kept.likeness);
+    if (line?.asked === kept) {
+      for (const use of [...line.behind]) {
+        this.unqueue(use);
+        use.fail(error);
+      }
+    }
+  }
+
   private onLost(kept: Kept, reason: string): void {
     const users = [...kept.users];
     this.forget(kept);
@@ -317,7 +341,7 @@ export class Keeper {
     this.disown(kept, use);
     const line = this.lines.get(kept.likeness);
     const next = line !== undefined && now() < kept.handedOnUntil ? this.nextOf(line.waiting) : undefined; // the timer may be late
-    if (!this.lease.isValid(kept) || (next === undefined && (kept.isWanted || this.unused >= MOST_UNUSED))) {
+    if (!this.lease.isValid(kept) || (next === undefined && (kept.isWanted || this.count.unused >= MOST_UNUSED))) {
       use.state = 'releasing';
       kept.last = use;
       this.letGo(kept);
@@ -447,7 +471,7 @@ export class Keeper {
       line.used = undefined;
     }
     line.unused.push(kept);
-    this.unused++;
+    this.count.unused++;
     kept.unusedUntil = now() + keepUnused;
     if (kept.unusedUntil < kept.wakesAt) {
       this.watchTime(kept);
@@ -510,7 +534,7 @@ export class Keeper {
     const at = line.unused.indexOf(kept);
     if (at >= 0) {
       line.unused.splice(at, 1);
-      this.unused--;
+      this.count.unused--;
     }
     this.tidy(line);
   }

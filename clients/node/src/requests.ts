@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { toDuration } from './messages.js';
+import { now } from './timers.js';
 import type { Contended, Place, ReleaseRequested } from './events.js';
 import { AcquireRequestSchema, DeadlockCheck, LockRequestSchema, type AcquireRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
 import { LockMode } from './gen/lockkeeper/v1/types_pb.js';
@@ -157,6 +158,8 @@ function isExclusive(spec: LockSpec): boolean {
 /** @internal A request that was checked. */
 export class Request {
   readonly specs: readonly LockSpec[];
+  /** When it has waited for too long, at however many shards. */
+  readonly giveUp: number;
 
   constructor(
     locks: Locks,
@@ -181,6 +184,7 @@ export class Request {
     if (options.keepUnused !== undefined && options.maxHold !== undefined) {
       throw new RangeError('keepUnused and maxHold exclude each other');
     }
+    this.giveUp = options.wait === undefined ? Infinity : now() + options.wait;
   }
 
   toString(): string {
