@@ -1,6 +1,5 @@
-package io.lockkeeper.cli.query;
+package io.lockkeeper.cli.call;
 
-import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockState;
@@ -9,14 +8,14 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Reads the locks in use, page by page. */
-final class LockPages {
+public final class LockPages {
 
   private static final int PAGE = 1_000;
 
   private LockPages() {}
 
   /** Hands on each page of the locks whose names begin with a prefix, ordered by name. */
-  static void read(Servers servers, String prefix, Consumer<List<LockState>> page) {
+  public static void read(Servers servers, String prefix, Consumer<List<LockState>> page) {
     String token = "";
     do {
       ListLocksRequest request =
@@ -32,7 +31,7 @@ final class LockPages {
   }
 
   /** Returns all locks whose names begin with a prefix, ordered by name. */
-  static List<LockState> all(Servers servers, String prefix) {
+  public static List<LockState> all(Servers servers, String prefix) {
     List<LockState> locks = new ArrayList<>();
     read(servers, prefix, locks::addAll);
     return locks;
