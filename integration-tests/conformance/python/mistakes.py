@@ -4,6 +4,7 @@ Usage: mistakes.py --list, or mistakes.py MISTAKE to speak the line protocol.
 """
 
 import asyncio
+import contextlib
 import random
 import sys
 
@@ -11,6 +12,8 @@ import grpc
 
 from driver import Driver
 from lease import NEVER, Lease, now, pb, to_duration
+from lockkeeper.v1 import shard_service_pb2 as shards_pb
+from lockkeeper.v1 import shard_service_pb2_grpc as shards
 
 
 class CountsFromTheReceipt(Lease):
@@ -452,6 +455,19 @@ class LetsAGrantUndoARelease(Lease):
         if acquisition.state == "releasing":
             acquisition.state = "waiting"
         super().on_granted(acquisition, granted)
+
+
+class AsksForShardsThatNobodyMentions(Lease):
+    found_by = "Shard.serverThatSaysNothingOfShardsIsNotAsked"
+
+    def on_opened(self, opened):
+        super().on_opened(opened)
+        self.asking = self.loop.create_task(self.ask_for_shards())
+
+    async def ask_for_shards(self):
+        async with grpc.aio.insecure_channel(self.servers[0]) as channel:
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                await shards.ShardServiceStub(channel).GetShards(shards_pb.GetShardsRequest())
 
 
 MISTAKES = {mistake.__name__: mistake for mistake in Lease.__subclasses__()}

@@ -167,7 +167,7 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
   }
 
   /** Looks at ZooKeeper itself. */
-  Znodes znodes() {
+  public Znodes znodes() {
     return znodes;
   }
 

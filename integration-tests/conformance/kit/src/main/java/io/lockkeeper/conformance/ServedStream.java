@@ -508,7 +508,8 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     end();
   }
 
-  private static String text(MessageOrBuilder message) {
+  /** Returns a message as one line of a transcript. */
+  static String text(MessageOrBuilder message) {
     return TextFormat.printer().emittingSingleLine(true).printToString(message);
   }
 

@@ -1,0 +1,2 @@
+/** Several ensembles that share the namespaces among them. */
+package io.lockkeeper.integration.shards;
