@@ -33,6 +33,7 @@ final class GrpcurlIT {
             "lockkeeper.v1.LockService",
             "lockkeeper.v1.LeaseService",
             "lockkeeper.v1.AdminService",
+            "lockkeeper.v1.ShardService",
             "grpc.health.v1.Health",
             "grpc.channelz.v1.Channelz");
   }
