@@ -237,7 +237,7 @@ final class MirrorIT {
   }
 
   @Test
-  void cyclesLeaveTwoWatchesForEachMirrorAndNoMore() {
+  void cyclesLeaveThreeWatchesForEachMirrorAndNoMore() {
     // Given
     String before = ensemble.server().ask("wchs");
     // When
@@ -252,8 +252,8 @@ final class MirrorIT {
             new LockName("cycle/1"), "_c_" + UUID.randomUUID() + "-lock-0000000000"));
     writerEvents.await(StoreEvent.DetailsRead.class);
     // Then
-    assertThat(before).contains("Total watches:4");
-    assertThat(ensemble.server().ask("wchs")).contains("Total watches:4");
+    assertThat(before).contains("Total watches:6");
+    assertThat(ensemble.server().ask("wchs")).contains("Total watches:6");
     awaitTruth();
     assertThat(events.mirror()).isEqualTo(Map.of());
   }
