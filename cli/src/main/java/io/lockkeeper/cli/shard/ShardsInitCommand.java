@@ -6,13 +6,11 @@ import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.server.core.shard.Shard;
 import io.lockkeeper.server.core.shard.ShardTable;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -34,14 +32,7 @@ public final class ShardsInitCommand implements Callable<Integer> {
   @Parameters(paramLabel = "ID", description = "What to call it: 1 to 32 of a-z, 0-9 and '-'.")
   private String id;
 
-  @Option(
-      names = "--addresses",
-      paramLabel = "HOST:PORT,...",
-      required = true,
-      split = ",",
-      description = "Where its servers are, as clients reach them: 1 to 16.")
-  private List<String> addresses = List.of();
-
+  @Mixin private AddressesOption at;
   @Mixin private ServerOptions options;
 
   @Override
@@ -53,7 +44,7 @@ public final class ShardsInitCommand implements Callable<Integer> {
       throw new CliException(
           ExitCodes.FAILED, "this ensemble is shard '" + here.self() + "' already");
     }
-    if (ensembles.copy(addresses).isSplit()) {
+    if (ensembles.copy(at.addresses()).isSplit()) {
       throw new CliException(
           ExitCodes.FAILED,
           "--addresses: there is a shard already, so they are not of this service");
@@ -61,9 +52,9 @@ public final class ShardsInitCommand implements Callable<Integer> {
     ShardTable first =
         new NextTable(ShardTable.NONE)
             .lead(id, UUID.randomUUID().toString())
-            .shard(new Shard(id, addresses, true, 0))
+            .shard(new Shard(id, at.addresses(), true, 0))
             .build();
-    ensembles.set(addresses, id, 0, first);
+    ensembles.set(at.addresses(), id, 0, first);
     if (!isSeen(ensembles, first)) {
       throw new CliException(
           ExitCodes.FAILED,

@@ -7,14 +7,12 @@ import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.Text;
 import io.lockkeeper.server.core.shard.Shard;
 import io.lockkeeper.server.core.shard.ShardTable;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -37,14 +35,7 @@ public final class ShardsSetCommand implements Callable<Integer> {
   @Parameters(paramLabel = "ID", description = "Its name: 1 to 32 of a-z, 0-9 and '-'.")
   private String id;
 
-  @Option(
-      names = "--addresses",
-      paramLabel = "HOST:PORT,...",
-      required = true,
-      split = ",",
-      description = "Where its servers are, as clients reach them: 1 to 16.")
-  private List<String> addresses = List.of();
-
+  @Mixin private AddressesOption at;
   @Mixin private ServerOptions options;
 
   @Override
@@ -57,7 +48,7 @@ public final class ShardsSetCommand implements Callable<Integer> {
     if (exitCode == ExitCodes.OK) {
       spec.commandLine()
           .getOut()
-          .println("shard '" + id + "' is at " + Text.plain(String.join(", ", addresses)));
+          .println("shard '" + id + "' is at " + Text.plain(String.join(", ", at.addresses())));
     }
     return exitCode;
   }
@@ -68,7 +59,7 @@ public final class ShardsSetCommand implements Callable<Integer> {
         .shard(
             new Shard(
                 id,
-                addresses,
+                at.addresses(),
                 known.map(Shard::hashed).orElse(false),
                 known.map(Shard::tokenEpochs).orElse(0)))
         .build();
@@ -77,7 +68,7 @@ public final class ShardsSetCommand implements Callable<Integer> {
   /** The servers there must be those of the shard, or of an ensemble that nobody uses. */
   private void requireFit(Ensembles ensembles, ShardTable table) {
     final boolean known = table.shards().containsKey(id);
-    Copy there = ensembles.copy(addresses);
+    Copy there = ensembles.copy(at.addresses());
     if (there.isSplit()
         && !(there.self().equals(id) && there.table().service().equals(table.service()))) {
       throw new CliException(
@@ -91,7 +82,7 @@ public final class ShardsSetCommand implements Callable<Integer> {
           ExitCodes.FAILED,
           "--addresses: there is an ensemble that has no table, and so is not shard '" + id + "'");
     }
-    if (!known && ensembles.namespaces(addresses, "").getNamespacesCount() > 0) {
+    if (!known && ensembles.namespaces(at.addresses(), "").getNamespacesCount() > 0) {
       throw new CliException(
           ExitCodes.FAILED,
           "--addresses: there is an ensemble that is in use: it has locks, or limits of locks");

@@ -184,7 +184,7 @@ public interface Coordinator {
   /** Thaws a prefix that was frozen. Fails with NOT_FROZEN. */
   CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix);
 
-  /** Returns the table of shards, and who this is among them. Fails if it was never read. */
+  /** Returns the table of shards, and who this is among them. Fails while that is not known. */
   CompletableFuture<ShardsView> shards();
 
   /**
