@@ -40,6 +40,10 @@ final class Engine {
   private static final long POLL_MILLIS = 20;
   private static final int HANG_EXIT_CODE = 70;
   private static final int DOUBT_EXIT_CODE = 71;
+
+  // By `make growth`: an entry with a queue and a name of its own, held by this coordinator.
+  private static final long BYTES_OF_A_MIRRORED_ENTRY = 1_200;
+
   private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
   private final ZooKeeperLockStore store;
@@ -264,11 +268,20 @@ final class Engine {
             core.maxSessions(),
             core.maxLeaseEntryBytes(),
             core.maxEntryBytes(),
+            mirrorEntries(Runtime.getRuntime().maxMemory()),
+            core.maxMirrorNameBytes(),
             core.linger(),
             core.handOffAhead(),
             config.zookeeper().memberSessionTimeout()),
         defaults.maxQueuedRequests(),
         defaults.maxWatches());
+  }
+
+  /**
+   * Half of the heap may be filled with entries: the other half is for all else, and for bursts.
+   */
+  static int mirrorEntries(long heapBytes) {
+    return (int) Math.min(Integer.MAX_VALUE, heapBytes / 2 / BYTES_OF_A_MIRRORED_ENTRY);
   }
 
   private static String advertised(ServerConfig config) {

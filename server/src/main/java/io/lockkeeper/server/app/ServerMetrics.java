@@ -115,6 +115,7 @@ final class ServerMetrics {
     LimitGauge.show(registry, "leases", settings.core().maxLeases());
     LimitGauge.show(registry, "sessions", settings.core().maxSessions());
     LimitGauge.show(registry, "entry-bytes", settings.core().maxEntryBytes());
+    LimitGauge.show(registry, "mirror-entries", settings.core().maxMirrorEntries());
     LimitGauge.show(registry, "watches", settings.maxWatches());
     LimitGauge.show(registry, "queued-requests", settings.maxQueuedRequests());
   }

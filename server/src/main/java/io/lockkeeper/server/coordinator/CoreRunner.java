@@ -30,6 +30,7 @@ import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LockName;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -272,11 +273,14 @@ final class CoreRunner implements EventLoop.BatchListener {
     }
   }
 
-  /** All queues take their time: they are looked at more seldom. */
+  /** All queues take their time: they are looked at more seldom, and some at a time. */
   private void lookAtQueues(long now) {
     if (now - extremesAtNanos >= EXTREMES_NANOS) {
-      extremesAtNanos = now;
-      extremes = kernel.extremes(now);
+      Optional<QueueExtremes> all = kernel.lookAtQueues(now);
+      if (all.isPresent()) {
+        extremesAtNanos = now;
+        extremes = all.get();
+      }
     }
   }
 

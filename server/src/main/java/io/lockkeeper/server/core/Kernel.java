@@ -18,7 +18,6 @@ import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
-import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.LockSession;
@@ -38,6 +37,9 @@ import java.util.stream.Stream;
  */
 public final class Kernel {
 
+  // Some milliseconds: who asks for a lock meanwhile waits for so long.
+  private static final int QUEUES_LOOKED_AT = 20_000;
+
   public final CoreState core;
   private final SessionPool pool;
   private final Shards shards;
@@ -45,6 +47,7 @@ public final class Kernel {
   private final Views views;
   private final Leases leases;
   private final Dispatch dispatch;
+  private final QueueTour tour = new QueueTour(QUEUES_LOOKED_AT);
 
   /** Makes the state machine of a coordinator that has seen nothing yet. */
   public Kernel(CoreSettings settings, PathSizes pathSizes) {
@@ -182,21 +185,13 @@ public final class Kernel {
         pool.all().stream().map(this::count).toList());
   }
 
-  /** Returns the extremes of all queues, which takes a look at each of them. */
-  public QueueExtremes extremes(long nowNanos) {
-    int longest = 0;
-    long oldestHold = 0;
-    long oldestWait = 0;
-    for (LockQueue queue : core.mirror.queues().values()) {
-      longest = Math.max(longest, queue.size());
-      for (Entry holder : queue.holders()) {
-        oldestHold = Math.max(oldestHold, nowNanos - holder.heldSinceNanos());
-      }
-      for (Entry waiter : queue.waiting() > 0 ? queue.waiters(1) : List.<Entry>of()) {
-        oldestWait = Math.max(oldestWait, nowNanos - waiter.seenAtNanos());
-      }
-    }
-    return new QueueExtremes(longest, oldestHold, oldestWait);
+  /**
+   * Looks at some more queues, and begins again when all were looked at.
+   *
+   * @return the extremes of all queues, if those were the last
+   */
+  public Optional<QueueExtremes> lookAtQueues(long nowNanos) {
+    return tour.goOn(core.mirror.queues(), nowNanos);
   }
 
   private CoreCounts.SessionCounts count(LockSession session) {

@@ -12,6 +12,7 @@ public final class StoreMeters implements StoreObserver {
   private final Timer commits;
   private final DistributionSummary batches;
   private final Timer mirrored;
+  private final Timer rebuilt;
 
   /** Registers the histograms. */
   public StoreMeters(MeterRegistry registry) {
@@ -30,6 +31,10 @@ public final class StoreMeters implements StoreObserver {
             .description("Time from the answer to a creation until the mirror has shown it")
             .serviceLevelObjectives(Buckets.ofMachine())
             .register(registry);
+    rebuilt =
+        Timer.builder("lockkeeper.mirror.rebuild")
+            .description("Time that reading all queues back has taken")
+            .register(registry);
   }
 
   @Override
@@ -41,5 +46,10 @@ public final class StoreMeters implements StoreObserver {
   @Override
   public void onMirrored(long nanos) {
     mirrored.record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void onRebuilt(long nanos) {
+    rebuilt.record(nanos, TimeUnit.NANOSECONDS);
   }
 }

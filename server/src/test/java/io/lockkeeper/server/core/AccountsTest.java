@@ -40,6 +40,8 @@ class AccountsTest {
               64,
               LEASE_BYTES,
               ALL_BYTES,
+              1_000_000,
+              64L << 20,
               Duration.ofSeconds(5),
               true,
               Duration.ofSeconds(6)));

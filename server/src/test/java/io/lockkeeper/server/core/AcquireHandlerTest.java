@@ -231,6 +231,8 @@ class AcquireHandlerTest {
         64,
         8L << 20,
         64L << 20,
+        1_000_000,
+        64L << 20,
         defaults.linger(),
         true,
         java.time.Duration.ofSeconds(6));
@@ -249,6 +251,8 @@ class AcquireHandlerTest {
                 8,
                 8L << 20,
                 64L << 20,
+                1_000_000,
+                64L << 20,
                 Duration.ofSeconds(5),
                 true,
                 java.time.Duration.ofSeconds(6)));
@@ -259,6 +263,60 @@ class AcquireHandlerTest {
     Asked tooMuch = small.acquire(owner, "3", "c");
     // Then
     assertThat(small.refusals(tooMuch.stream())).containsExactly(Failure.Reason.LEASE_FULL);
+  }
+
+  private static Bench withMirrorOf(int entries, long nameBytes) {
+    CoreSettings defaults = CoreSettings.defaults();
+    return Bench.ready(
+        new CoreSettings(
+            defaults.tick(),
+            10,
+            10,
+            512 << 10,
+            8,
+            8L << 20,
+            64L << 20,
+            entries,
+            nameBytes,
+            defaults.linger(),
+            true,
+            defaults.sendAwayAfter()));
+  }
+
+  @Test
+  void thereAreNoMoreEntriesThanEveryCoordinatorCanKeep() {
+    // Given
+    Bench small = withMirrorOf(2, 1_000);
+    LeaseId owner = small.lease();
+    Asked first = small.acquire(owner, "1", "a");
+    small.create(first);
+    small.takenElsewhere("b");
+    // When
+    Asked tooMuch = small.acquire(owner, "2", "c");
+    small.release(first);
+    small.deleteAll(first);
+    Asked afterwards = small.acquire(owner, "3", "c");
+    // Then
+    assertThat(small.refusals(tooMuch.stream())).containsExactly(Failure.Reason.TOO_MANY);
+    assertThat(small.refusals(afterwards.stream())).isEmpty();
+  }
+
+  @Test
+  void namesInUseAreNoLongerThanWhatCanBeReadBack() {
+    // Given: "a" and "b" take five bytes each
+    Bench small = withMirrorOf(100, 10);
+    LeaseId owner = small.lease();
+    Asked first = small.acquire(owner, "1", "a");
+    small.create(first);
+    small.takenElsewhere("b");
+    // When
+    Asked tooMuch = small.acquire(owner, "2", "c");
+    small.release(first);
+    small.deleteAll(first);
+    Asked afterwards = small.acquire(owner, "3", "c");
+    // Then
+    assertThat(small.refusals(tooMuch.stream())).containsExactly(Failure.Reason.TOO_MANY);
+    assertThat(small.refusals(afterwards.stream())).isEmpty();
   }
 
   @Test
@@ -272,6 +330,8 @@ class AcquireHandlerTest {
                 512 << 10,
                 8,
                 8L << 20,
+                64L << 20,
+                1_000_000,
                 64L << 20,
                 Duration.ofSeconds(5),
                 true,

@@ -102,6 +102,8 @@ class GrantsTest {
                 8,
                 8L << 20,
                 64L << 20,
+                1_000_000,
+                64L << 20,
                 defaults.linger(),
                 false,
                 java.time.Duration.ofSeconds(6)));

@@ -152,6 +152,8 @@ class LockDelayTest {
                 4,
                 8L << 20,
                 64L << 20,
+                1_000_000,
+                64L << 20,
                 Duration.ofSeconds(5),
                 false,
                 Duration.ofSeconds(6)));

@@ -41,6 +41,8 @@ class SessionPoolTest {
         maxSessions,
         8L << 20,
         64L << 20,
+        1_000_000,
+        64L << 20,
         Duration.ofSeconds(5),
         true,
         java.time.Duration.ofSeconds(6));
@@ -475,6 +477,8 @@ class SessionPoolTest {
             2_000,
             1,
             8L << 20,
+            64L << 20,
+            1_000_000,
             64L << 20,
             Duration.ofSeconds(5),
             true,

@@ -11,6 +11,9 @@ public interface StoreObserver {
 
         @Override
         public void onMirrored(long nanos) {}
+
+        @Override
+        public void onRebuilt(long nanos) {}
       };
 
   /**
@@ -27,4 +30,11 @@ public interface StoreObserver {
    * @param nanos how long after the answer to its creation; zero if it came first
    */
   void onMirrored(long nanos);
+
+  /**
+   * The mirror is whole again.
+   *
+   * @param nanos how long reading all queues back has taken
+   */
+  void onRebuilt(long nanos);
 }

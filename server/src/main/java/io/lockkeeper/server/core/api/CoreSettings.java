@@ -19,6 +19,10 @@ import java.time.Duration;
  * @param maxLeaseEntryBytes how many bytes the entries of one lease may take in ZooKeeper
  * @param maxEntryBytes how many bytes the entries of all leases may take: what a request says of
  *     itself is kept in the entry of each of its locks, so that few bytes sent can be many there
+ * @param maxMirrorEntries how many entries all queues together may have, whoever's they are, before
+ *     more is refused: each coordinator keeps all of them in memory
+ * @param maxMirrorNameBytes how many bytes the znode names of the locks in use may take: they are
+ *     read back with one reply
  * @param sendAwayAfter for how long a lock session may be without contact before the streams of its
  *     leases are sent to other coordinators, who may have adopted it
  */
@@ -30,13 +34,15 @@ public record CoreSettings(
     int maxSessions,
     long maxLeaseEntryBytes,
     long maxEntryBytes,
+    int maxMirrorEntries,
+    long maxMirrorNameBytes,
     Duration linger,
     boolean handOffAhead,
     Duration sendAwayAfter) {
 
   /**
-   * Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 8 MiB, 64 MiB, 5 s, hand-off ahead, 6
-   * s.
+   * Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 8 MiB, 64 MiB, 1,000,000, 64 MiB, 5 s,
+   * hand-off ahead, 6 s.
    */
   public static CoreSettings defaults() {
     return new CoreSettings(
@@ -46,6 +52,8 @@ public record CoreSettings(
         512 << 10,
         64,
         8L << 20,
+        64L << 20,
+        1_000_000,
         64L << 20,
         Duration.ofSeconds(5),
         true,

@@ -63,6 +63,7 @@ public final class Mirror {
   private long revision;
   private long arrivals;
   private int entryCount;
+  private long nameBytes;
 
   /** Returns whether grants can be made from it. */
   public boolean isCurrent() {
@@ -76,6 +77,11 @@ public final class Mirror {
 
   public int entryCount() {
     return entryCount;
+  }
+
+  /** Returns how many bytes the names of the locks in use take in ZooKeeper's list of them. */
+  public long nameBytes() {
+    return nameBytes;
   }
 
   public NavigableMap<LockName, LockQueue> queues() {
@@ -92,13 +98,21 @@ public final class Mirror {
       queue = new LockQueue(lock);
       queuesByName.put(lock, queue);
       queues.put(lock, queue);
+      nameBytes += listedBytes(lock);
     }
     return queue;
   }
 
   private void drop(LockName lock) {
-    queuesByName.remove(lock);
-    queues.remove(lock);
+    if (queuesByName.remove(lock) != null) {
+      queues.remove(lock);
+      nameBytes -= listedBytes(lock);
+    }
+  }
+
+  /** Returns what the name takes in ZooKeeper's list of all locks: the text, and its length. */
+  private static int listedBytes(LockName lock) {
+    return lock.encoded().length() + Integer.BYTES;
   }
 
   public Optional<Entry> find(LockName lock, String entry) {

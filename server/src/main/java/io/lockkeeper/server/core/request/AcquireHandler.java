@@ -135,7 +135,8 @@ public final class AcquireHandler {
     Optional<Failure> refusal =
         shards
             .refusal(event.command())
-            .or(() -> core.accounts.refusal(core.caller, known, event.command()));
+            .or(() -> core.accounts.refusal(core.caller, known, event.command()))
+            .or(this::refusalOfMirror);
     if (refusal.isPresent()) {
       refuse(event, refusal.get());
       return;
@@ -156,6 +157,30 @@ public final class AcquireHandler {
               () -> leases.openForStream(event.lease(), session, event.command().holder()));
       enqueue(event, lease, session, placements.placements());
     }
+  }
+
+  /** Every coordinator keeps the queues of all of them, and must be able to read them back. */
+  private Optional<Failure> refusalOfMirror() {
+    if (core.mirror.entryCount() >= core.settings.maxMirrorEntries()) {
+      return Optional.of(
+          new Failure(
+              Failure.Reason.TOO_MANY,
+              "all queues together have "
+                  + core.mirror.entryCount()
+                  + " entries, and this coordinator keeps "
+                  + core.settings.maxMirrorEntries()
+                  + " in memory: give every coordinator a larger heap, or split the service into"
+                  + " shards"));
+    }
+    if (core.mirror.nameBytes() >= core.settings.maxMirrorNameBytes()) {
+      return Optional.of(
+          new Failure(
+              Failure.Reason.TOO_MANY,
+              "the names of the locks in use take their limit of "
+                  + core.settings.maxMirrorNameBytes()
+                  + " bytes: use shorter names, or split the service into shards"));
+    }
+    return Optional.empty();
   }
 
   /** An owner may hold once more what it holds, until its namespace has gone. */

@@ -73,6 +73,11 @@ public final class Handle extends ZooKeeper {
         context);
   }
 
+  /** Reads several nodes with one reply, each with a result of its own. */
+  void readTogether(Iterable<Op> reads, MultiCallback callback) {
+    super.multi(reads, callback, null);
+  }
+
   /** Returns when the oldest transaction was sent that is not answered. */
   OptionalLong unansweredSinceNanos() {
     Long oldest = unanswered.peek();

@@ -4,9 +4,15 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.ErrorResult;
+import org.apache.zookeeper.OpResult.GetChildrenResult;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +26,9 @@ public final class NodeReader {
 
   private static final int MAX_OUTSTANDING = 256;
 
+  // Replies with many listings, at a time.
+  private static final int MAX_LISTINGS = 8;
+
   // Anybody's node may hold 1 MiB: so much at a time, at most.
   private static final int MAX_READS = 32;
 
@@ -32,9 +41,11 @@ public final class NodeReader {
   private final IntConsumer failed;
   private final Deque<Runnable> waiting = new ArrayDeque<>();
   private final Deque<Runnable> waitingReads = new ArrayDeque<>();
+  private final Deque<Runnable> waitingListings = new ArrayDeque<>();
   private boolean tolerant;
   private int outstanding;
   private int reads;
+  private int listings;
   private boolean over;
 
   /** A node as it was read. */
@@ -189,6 +200,61 @@ public final class NodeReader {
     onAnswer(path, rc, () -> then.accept(names));
   }
 
+  /**
+   * Lists the children of many nodes, some with each reply: it costs ZooKeeper a write to the
+   * socket and the waking of some threads, whatever it carries. A reply that is longer than the
+   * handle takes ends its connection.
+   *
+   * @param nodes what stands for them
+   * @param together how many with each reply
+   * @param path says their paths
+   * @param then hears of each; of no children where {@link #list} tells nothing
+   */
+  public <T> void listEach(
+      List<T> nodes, int together, Function<T, String> path, BiConsumer<T, List<String>> then) {
+    for (int i = 0; i < nodes.size(); i += together) {
+      List<T> some = nodes.subList(i, Math.min(nodes.size(), i + together));
+      waitingListings.add(() -> listSome(some, path, then));
+    }
+    proceed();
+  }
+
+  private <T> void listSome(
+      List<T> nodes, Function<T, String> path, BiConsumer<T, List<String>> then) {
+    List<String> paths = nodes.stream().map(path).toList();
+    handle.readTogether(
+        paths.stream().map(Op::getChildren).toList(),
+        (rc, asked, ctx, answered) -> {
+          List<OpResult> results = answered == null ? List.of() : answered;
+          context
+              .executor()
+              .execute(
+                  () -> {
+                    outstanding--;
+                    listings--;
+                    if (results.size() == paths.size()) {
+                      onEach(nodes, paths, results, then);
+                    } else {
+                      fail(rc == Code.OK.intValue() ? Code.MARSHALLINGERROR.intValue() : rc);
+                    }
+                    proceed();
+                  });
+        });
+  }
+
+  private <T> void onEach(
+      List<T> nodes, List<String> paths, List<OpResult> results, BiConsumer<T, List<String>> then) {
+    for (int i = 0; i < nodes.size() && !over; i++) {
+      T node = nodes.get(i);
+      OpResult result = results.get(i);
+      int rc = result instanceof ErrorResult error ? error.getErr() : Code.OK.intValue();
+      List<String> names =
+          result instanceof GetChildrenResult found ? found.getChildren() : List.of();
+      context.problems().listed(paths.get(i), rc != Code.NOAUTH.intValue());
+      take(paths.get(i), rc, () -> then.accept(node, names));
+    }
+  }
+
   /** Lists the ephemeral nodes of the handle's session below a path. */
   public void listOwned(String path, Consumer<List<String>> then) {
     ask(
@@ -214,6 +280,11 @@ public final class NodeReader {
 
   private void onAnswer(String path, int rc, Runnable next) {
     outstanding--;
+    take(path, rc, next);
+    proceed();
+  }
+
+  private void take(String path, int rc, Runnable next) {
     if (over) {
       return;
     }
@@ -223,7 +294,6 @@ public final class NodeReader {
     }
     if (closed || rc == Code.OK.intValue() || rc == Code.NONODE.intValue()) {
       next.run();
-      proceed();
     } else {
       fail(rc);
     }
@@ -238,6 +308,11 @@ public final class NodeReader {
       outstanding++;
       reads++;
       waitingReads.removeFirst().run();
+    }
+    while (!over && listings < MAX_LISTINGS && !waitingListings.isEmpty()) {
+      outstanding++;
+      listings++;
+      waitingListings.removeFirst().run();
     }
     if (!over && outstanding == 0) {
       over = true;
@@ -258,5 +333,6 @@ public final class NodeReader {
     over = true;
     waiting.clear();
     waitingReads.clear();
+    waitingListings.clear();
   }
 }

@@ -101,6 +101,12 @@ public final class StoreStats {
     observer.onCommitted(writes, nanos);
   }
 
+  /** Counts a rebuild of the mirror that has taken {@code nanos}. */
+  public void rebuilt(long nanos) {
+    add(StoreCount.REBUILDS, 1);
+    observer.onRebuilt(nanos);
+  }
+
   /** Returns what measures the mirror's lag. */
   public MirrorLag lag() {
     return lag;

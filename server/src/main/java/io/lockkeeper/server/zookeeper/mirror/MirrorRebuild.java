@@ -39,19 +39,29 @@ final class MirrorRebuild {
   private final Handle handle;
   private final FreezeFeed freezes;
   private final ShardFeed shards;
+  private final int together;
   private final NodeReader reader;
 
+  /**
+   * Prepares.
+   *
+   * @param together how many queues are listed with one reply
+   * @param done runs when all were told
+   * @param failed hears ZooKeeper's result code of the first failure
+   */
   MirrorRebuild(
       Handle handle,
       StoreContext context,
       FreezeFeed freezes,
       ShardFeed shards,
+      int together,
       Runnable done,
       IntConsumer failed) {
     this.context = context;
     this.handle = handle;
     this.freezes = freezes;
     this.shards = shards;
+    this.together = together;
     reader = new NodeReader(context, handle, done, failed).tolerant();
   }
 
@@ -72,7 +82,7 @@ final class MirrorRebuild {
   private void onLocks(List<String> names) {
     Set<LockName> locks = new LinkedHashSet<>();
     for (String name : names) {
-      Optional<LockName> lock = LockName.decode(name);
+      Optional<LockName> lock = context.directories().lock(name);
       lock.ifPresent(locks::add);
       if (lock.isEmpty()) {
         context.problems().foreign(context.paths().locks() + "/" + name, "no lock has such a name");
@@ -81,7 +91,11 @@ final class MirrorRebuild {
     }
     context.directories().replaceBy(locks);
     context.events().accept(new RebuildStarted(locks));
-    locks.forEach(lock -> new Listing(lock).list());
+    reader.listEach(
+        List.copyOf(locks),
+        together,
+        context.paths()::directory,
+        (lock, entries) -> new Listing(lock).onFirst(entries));
   }
 
   /** The listing of one queue. */
@@ -95,7 +109,12 @@ final class MirrorRebuild {
       this.lock = lock;
     }
 
-    void list() {
+    void onFirst(List<String> names) {
+      listings++;
+      onListed(names);
+    }
+
+    private void listAgain() {
       listings++;
       reader.list(
           context.paths().directory(lock), false, names -> onListed(names.orElse(List.of())));
@@ -137,7 +156,7 @@ final class MirrorRebuild {
                     creations.put(entry, EntryData.read(found.data(), found.stat().getCzxid())));
             reads--;
             if (reads == 0) {
-              list();
+              listAgain();
             }
           });
     }

@@ -38,7 +38,7 @@ public final class Directories {
   }
 
   /** Returns how many are believed to exist. */
-  int size() {
+  public int size() {
     return known.size();
   }
 

@@ -34,7 +34,9 @@ public record ZooKeeperSettings(
     int maxReplyBytes,
     ZooKeeperAccess access) {
 
-  private static final int DEFAULT_MAX_REPLY_BYTES = 16 << 20;
+  // The list of all locks has the names of those in use, and of as many again that are not yet
+  // removed: see CoreSettings.maxMirrorNameBytes.
+  private static final int DEFAULT_MAX_REPLY_BYTES = 128 << 20;
   private static final int DEFAULT_SYNC_LIMIT = 5;
   private static final int SILENCES_PER_TIMEOUT = 6;
   private static final Pattern COORDINATOR_ID =

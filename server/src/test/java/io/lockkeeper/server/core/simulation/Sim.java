@@ -284,6 +284,8 @@ final class Sim {
         tiny ? 4 : 64,
         8L << 20,
         64L << 20,
+        1_000_000,
+        64L << 20,
         Duration.ofSeconds(2),
         random.nextInt(4) != 0,
         Duration.ofSeconds(3));

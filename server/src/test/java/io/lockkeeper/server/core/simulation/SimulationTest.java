@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class SimulationTest {
 
-  private static final int RUNS = Integer.getInteger("simulation.runs", 10_000);
+  private static final int RUNS = Integer.getInteger("simulation.runs", 4_000);
   private static final long FIRST_SEED = Long.getLong("simulation.seed", 1);
 
   /** What one run was worth. */

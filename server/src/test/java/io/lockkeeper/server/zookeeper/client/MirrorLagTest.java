@@ -21,6 +21,9 @@ class MirrorLagTest {
             public void onMirrored(long nanos) {
               lags.add(nanos);
             }
+
+            @Override
+            public void onRebuilt(long nanos) {}
           });
 
   @Test

@@ -67,9 +67,9 @@ final class Child implements AutoCloseable {
     return log;
   }
 
-  /** Waits until something is so, as long as the process lives and half a minute at most. */
+  /** Waits until something is so, as long as the process lives and two minutes at most. */
   void await(String what, Condition condition) throws IOException, InterruptedException {
-    for (int tries = 0; tries < 600; tries++) {
+    for (int tries = 0; tries < 2_400; tries++) {
       if (!process.isAlive()) {
         throw new IOException(name + " has ended with " + process.exitValue() + ": see " + log);
       }

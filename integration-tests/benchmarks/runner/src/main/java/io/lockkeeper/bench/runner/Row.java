@@ -12,6 +12,13 @@ interface Row {
   /** Returns the systems that are measured, of those that a run has. */
   Set<Subject> subjects(Set<Subject> available);
 
+  /**
+   * Returns whether it is about what is large rather than fast: then it runs if it is asked for.
+   */
+  default boolean isOfGrowth() {
+    return false;
+  }
+
   /** Does the work and adds what it measured. */
   void run(Settings settings, Stage stage, Results results)
       throws IOException, InterruptedException;

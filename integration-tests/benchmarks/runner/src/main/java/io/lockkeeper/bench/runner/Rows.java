@@ -22,8 +22,9 @@ final class Rows {
             new HostileRow(),
             new CoordinatorsRow(),
             new ShardsRow(),
-            // The last: what is left of it takes a while to go away.
-            new LeasesRow()));
+            // The last that always run: what is left of it takes a while to go away.
+            new LeasesRow(),
+            new HeldRow()));
   }
 
   private Rows() {}
@@ -31,6 +32,11 @@ final class Rows {
   /** Returns all rows. */
   static List<Row> all() {
     return List.copyOf(ALL);
+  }
+
+  /** Returns the names of those that run where none are asked for. */
+  static List<String> usual() {
+    return ALL.stream().filter(row -> !row.isOfGrowth()).map(Row::label).toList();
   }
 
   /** Returns the names of all rows. */

@@ -39,8 +39,14 @@ record Settings(
     boolean writes,
     boolean checks) {
 
-  /** Reads settings; what is not set has its default. */
-  static Settings of(Map<String, String> environment, List<String> allRows) {
+  /**
+   * Reads settings; what is not set has its default.
+   *
+   * @param allRows the rows that there are
+   * @param usualRows those that run where none are asked for
+   */
+  static Settings of(
+      Map<String, String> environment, List<String> allRows, List<String> usualRows) {
     List<String> rows = words(environment, "ROWS");
     List<String> systems = words(environment, "SYSTEMS");
     Set<Subject> subjects = EnumSet.noneOf(Subject.class);
@@ -51,7 +57,7 @@ record Settings(
       }
     }
     return new Settings(
-        rows.isEmpty() ? allRows : rows,
+        rows.isEmpty() ? usualRows : rows,
         subjects.isEmpty() ? EnumSet.allOf(Subject.class) : subjects,
         (int) number(environment, "ROUNDS", 5),
         // In some shells SECONDS counts by itself: make hands it on under the other name.

@@ -246,6 +246,12 @@ final class Stage implements AutoCloseable {
         List.of(server, Integer.toString(settings.connections())));
   }
 
+  /** Starts coordinators on a ZooKeeper with much memory; the caller ends them. */
+  Growth growth(int coordinators) throws IOException, InterruptedException {
+    Path home = Files.createTempDirectory(directory, "growth-");
+    return Growth.start(settings, jvms, home, coordinators);
+  }
+
   /** Starts three coordinators on an ensemble of three; the caller ends them. */
   Cluster cluster() throws IOException, InterruptedException {
     return Cluster.start(settings, jvms, Files.createDirectories(directory.resolve("cluster")));

@@ -31,7 +31,19 @@ final class TalkingJvm implements AutoCloseable {
   static TalkingJvm start(
       Jvms jvms, String name, Path directory, String main, List<String> arguments)
       throws IOException {
-    List<String> command = jvms.command("lockkeeper", Jvms.LOAD_FLAGS, main, arguments);
+    return start(jvms, name, directory, main, arguments, Jvms.LOAD_FLAGS);
+  }
+
+  /** Starts a load with other flags of its JVM, and waits until it listens. */
+  static TalkingJvm start(
+      Jvms jvms,
+      String name,
+      Path directory,
+      String main,
+      List<String> arguments,
+      List<String> flags)
+      throws IOException {
+    List<String> command = jvms.command("lockkeeper", flags, main, arguments);
     TalkingJvm jvm = new TalkingJvm(Child.startTalking(name, directory, command));
     jvm.await(LoadProgram.READY);
     return jvm;

@@ -27,13 +27,25 @@ final class ZooKeeperServer implements AutoCloseable {
 
   /** Starts a server alone. */
   static ZooKeeperServer start(Jvms jvms, Path directory) throws IOException, InterruptedException {
-    ZooKeeperServer server = launch(jvms, directory, Ports.free(), 0, List.of());
+    return start(jvms, directory, Jvms.ZOOKEEPER_FLAGS, Ports.free());
+  }
+
+  /** Starts a server alone, with other flags of its JVM, or once more where it was. */
+  static ZooKeeperServer start(Jvms jvms, Path directory, List<String> flags, int port)
+      throws IOException, InterruptedException {
+    ZooKeeperServer server = launch(jvms, directory, flags, port, 0, List.of());
     server.awaitAnswers();
     return server;
   }
 
   /** Starts a member of an ensemble and waits for nothing. */
   static ZooKeeperServer launch(Jvms jvms, Path directory, int port, int id, List<String> ensemble)
+      throws IOException {
+    return launch(jvms, directory, Jvms.ZOOKEEPER_FLAGS, port, id, ensemble);
+  }
+
+  private static ZooKeeperServer launch(
+      Jvms jvms, Path directory, List<String> jvmFlags, int port, int id, List<String> ensemble)
       throws IOException {
     Path data = Files.createDirectories(directory.resolve("data"));
     if (id > 0) {
@@ -53,7 +65,7 @@ final class ZooKeeperServer implements AutoCloseable {
                 "clientPort=" + port));
     lines.addAll(ensemble);
     Path file = Files.write(directory.resolve("zoo.cfg"), lines);
-    List<String> flags = new ArrayList<>(Jvms.ZOOKEEPER_FLAGS);
+    List<String> flags = new ArrayList<>(jvmFlags);
     flags.add("-Dzookeeper.forceSync=yes");
     List<String> command = jvms.command("zookeeper", flags, MAIN, List.of(file.toString()));
     String name = id > 0 ? "zookeeper-" + id : "zookeeper";
@@ -68,6 +80,11 @@ final class ZooKeeperServer implements AutoCloseable {
   /** Returns the server's process. */
   Child child() {
     return child;
+  }
+
+  /** Returns its port. */
+  int port() {
+    return port;
   }
 
   /** Returns what a client connects to. */

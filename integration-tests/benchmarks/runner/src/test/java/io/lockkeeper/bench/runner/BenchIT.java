@@ -25,7 +25,7 @@ class BenchIT {
             "RAMP", "2",
             "WARMUP", "0");
     return Bench.run(
-        Settings.of(tiny, Rows.labels()),
+        Settings.of(tiny, Rows.labels(), Rows.usual()),
         Path.of(".."),
         new PrintStream(printed, true, StandardCharsets.UTF_8));
   }

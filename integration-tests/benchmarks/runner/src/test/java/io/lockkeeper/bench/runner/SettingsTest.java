@@ -14,7 +14,7 @@ class SettingsTest {
   @Test
   void withoutAWordAllIsMeasuredAndWritten() {
     // When
-    Settings settings = Settings.of(Map.of(), ROWS);
+    Settings settings = Settings.of(Map.of(), ROWS, ROWS);
     // Then
     assertThat(settings.rows()).isEqualTo(ROWS);
     assertThat(settings.subjects()).containsExactly(Subject.values());
@@ -25,16 +25,16 @@ class SettingsTest {
 
   @Test
   void selectionIsNotWrittenUnlessToldTo() {
-    assertThat(Settings.of(Map.of("ROWS", "own-1"), ROWS).writes()).isFalse();
-    assertThat(Settings.of(Map.of("SYSTEMS", "curator"), ROWS).writes()).isFalse();
-    assertThat(Settings.of(Map.of("ROWS", "own-1", "WRITE", "1"), ROWS).writes()).isTrue();
+    assertThat(Settings.of(Map.of("ROWS", "own-1"), ROWS, ROWS).writes()).isFalse();
+    assertThat(Settings.of(Map.of("SYSTEMS", "curator"), ROWS, ROWS).writes()).isFalse();
+    assertThat(Settings.of(Map.of("ROWS", "own-1", "WRITE", "1"), ROWS, ROWS).writes()).isTrue();
   }
 
   @Test
   void systemsAndRowsAreListsOfLabels() {
     // When
     Settings settings =
-        Settings.of(Map.of("ROWS", "hot-64, own-1", "SYSTEMS", "raw-async,curator"), ROWS);
+        Settings.of(Map.of("ROWS", "hot-64, own-1", "SYSTEMS", "raw-async,curator"), ROWS, ROWS);
     // Then
     assertThat(settings.rows()).containsExactly("hot-64", "own-1");
     assertThat(settings.subjects()).containsExactly(Subject.RAW_ASYNC, Subject.CURATOR);
@@ -43,16 +43,16 @@ class SettingsTest {
   @Test
   void unknownRowsSystemsAndNumbersAreRefusedByName() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Settings.of(Map.of("ROWS", "own-2"), ROWS))
+        .isThrownBy(() -> Settings.of(Map.of("ROWS", "own-2"), ROWS, ROWS))
         .withMessageContaining("own-2");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Settings.of(Map.of("SYSTEMS", "chubby"), ROWS))
+        .isThrownBy(() -> Settings.of(Map.of("SYSTEMS", "chubby"), ROWS, ROWS))
         .withMessageContaining("chubby");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Settings.of(Map.of("BENCH_SECONDS", "few"), ROWS))
+        .isThrownBy(() -> Settings.of(Map.of("BENCH_SECONDS", "few"), ROWS, ROWS))
         .withMessageContaining("BENCH_SECONDS");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> Settings.of(Map.of("ATTACKS", "locks,charm"), ROWS))
+        .isThrownBy(() -> Settings.of(Map.of("ATTACKS", "locks,charm"), ROWS, ROWS))
         .withMessageContaining("charm");
   }
 }
