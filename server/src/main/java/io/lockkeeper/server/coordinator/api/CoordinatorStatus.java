@@ -42,6 +42,9 @@ public record CoordinatorStatus(
     QueueExtremes extremes,
     int coordinators) {
 
+  // With many names held there are dozens, and mostly they fare alike.
+  private static final int MOST_SESSIONS_NAMED = 3;
+
   /**
    * One lock session.
    *
@@ -124,7 +127,13 @@ public record CoordinatorStatus(
     if (sessions.isEmpty()) {
       impediments.add("no lock session is open in ZooKeeper yet");
     } else if (sessions.stream().noneMatch(SessionStatus::usable)) {
-      sessions.forEach(session -> impediments.add(session.inWords()));
+      sessions.stream()
+          .limit(MOST_SESSIONS_NAMED)
+          .forEach(session -> impediments.add(session.inWords()));
+      if (sessions.size() > MOST_SESSIONS_NAMED) {
+        int others = sessions.size() - MOST_SESSIONS_NAMED;
+        impediments.add(others + " more lock sessions are not usable either");
+      }
     }
     return List.copyOf(impediments);
   }

@@ -46,6 +46,10 @@ public final class Connection implements HandleListener {
   private static final long CHECK_MILLIS = 500;
   private static final long AUTH_RETRY_MILLIS = 2_000;
   private static final long TOUCH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  // Where the one before was left in the middle of one: a session outlives half of its timeout.
+  private static final int LONG_REPLY_SILENCES = 3;
+
   private static final List<Op> TOUCH = List.of(Op.check("/", Fence.ANY));
 
   private final StoreContext context;
@@ -56,6 +60,7 @@ public final class Connection implements HandleListener {
   private Optional<Handle> handle = Optional.empty();
   private Optional<SessionIdentity> session = Optional.empty();
   private OptionalLong silentSinceNanos = OptionalLong.empty();
+  private boolean leftInLongReply;
   private boolean leftOne;
   private boolean connected;
   private boolean checking;
@@ -243,7 +248,7 @@ public final class Connection implements HandleListener {
         current.multi(TOUCH, (rc, path, given, results) -> {}, null);
       }
       silentSinceNanos = unanswered;
-    } else if (now - unanswered.getAsLong() < (leftOne ? 2 : 1) * longestNanos) {
+    } else if (now - unanswered.getAsLong() < silences(current) * longestNanos) {
       silentSinceNanos = OptionalLong.empty();
     } else if (unanswered.equals(silentSinceNanos)) {
       silentSinceNanos = OptionalLong.empty();
@@ -257,7 +262,15 @@ public final class Connection implements HandleListener {
     }
   }
 
+  private int silences(Handle current) {
+    if (leftInLongReply && current.awaitsLongReply()) {
+      return LONG_REPLY_SILENCES;
+    }
+    return leftOne ? 2 : 1;
+  }
+
   private void leave(Handle current, long silenceNanos) {
+    leftInLongReply = current.awaitsLongReply();
     context.stats().add(StoreStats.StoreCount.SERVERS_LEFT, 1);
     LOG.atWarn()
         .addKeyValue("server", current.server())

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -26,6 +28,7 @@ public final class Handle extends ZooKeeper {
   // When the writes that are not answered were sent: ZooKeeper answers them in their order.
   private final Queue<Long> unanswered = new ConcurrentLinkedQueue<>();
   private final AtomicLong quickestNanos = new AtomicLong(Long.MAX_VALUE);
+  private final AtomicInteger longReplies = new AtomicInteger();
   private volatile long sentAtNanos = System.nanoTime();
 
   /** Opens a handle with a new session. */
@@ -71,6 +74,24 @@ public final class Handle extends ZooKeeper {
           callback.processResult(rc, path, given, results);
         },
         context);
+  }
+
+  /** Lists the children of a node that may have very many, which takes its time. */
+  void listMany(String path, ChildrenCallback callback) {
+    longReplies.incrementAndGet();
+    super.getChildren(
+        path,
+        false,
+        (rc, asked, given, names) -> {
+          longReplies.decrementAndGet();
+          callback.processResult(rc, asked, given, names);
+        },
+        null);
+  }
+
+  /** Returns whether a reply is awaited behind which others may wait for long. */
+  boolean awaitsLongReply() {
+    return longReplies.get() > 0;
   }
 
   /** Reads several nodes with one reply, each with a result of its own. */

@@ -13,6 +13,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.ErrorResult;
 import org.apache.zookeeper.OpResult.GetChildrenResult;
+import org.apache.zookeeper.OpResult.GetDataResult;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +27,10 @@ public final class NodeReader {
 
   private static final int MAX_OUTSTANDING = 256;
 
-  // Replies with many listings, at a time.
-  private static final int MAX_LISTINGS = 8;
+  // Replies that carry several nodes, at a time.
+  private static final int MAX_GROUPS = 8;
+
+  private static final int RECORDS_OF_A_REPLY = 64;
 
   // Anybody's node may hold 1 MiB: so much at a time, at most.
   private static final int MAX_READS = 32;
@@ -41,11 +44,11 @@ public final class NodeReader {
   private final IntConsumer failed;
   private final Deque<Runnable> waiting = new ArrayDeque<>();
   private final Deque<Runnable> waitingReads = new ArrayDeque<>();
-  private final Deque<Runnable> waitingListings = new ArrayDeque<>();
+  private final Deque<Runnable> waitingGroups = new ArrayDeque<>();
   private boolean tolerant;
   private int outstanding;
   private int reads;
-  private int listings;
+  private int groups;
   private boolean over;
 
   /** A node as it was read. */
@@ -194,6 +197,18 @@ public final class NodeReader {
                 null));
   }
 
+  /** Lists the children of a node that may have very many, as {@link #list} does. */
+  public void listMany(String path, Consumer<Optional<List<String>>> then) {
+    ask(
+        () ->
+            handle.listMany(
+                path,
+                (rc, asked, ctx, names) ->
+                    context
+                        .executor()
+                        .execute(() -> onListed(path, rc, Optional.ofNullable(names), then))));
+  }
+
   private void onListed(
       String path, int rc, Optional<List<String>> names, Consumer<Optional<List<String>>> then) {
     context.problems().listed(path, rc != Code.NOAUTH.intValue());
@@ -212,18 +227,50 @@ public final class NodeReader {
    */
   public <T> void listEach(
       List<T> nodes, int together, Function<T, String> path, BiConsumer<T, List<String>> then) {
+    ask(
+        nodes,
+        together,
+        node -> Op.getChildren(path.apply(node)),
+        (node, result) -> {
+          String of = path.apply(node);
+          int rc = codeOf(result);
+          context.problems().listed(of, rc != Code.NOAUTH.intValue());
+          List<String> names =
+              result instanceof GetChildrenResult found ? found.getChildren() : List.of();
+          take(of, rc, () -> then.accept(node, names));
+        });
+  }
+
+  /**
+   * Reads many records of ours, some with each reply, as {@link #listEach} lists; {@code then}
+   * hears of each what {@link #read} tells.
+   */
+  public void readEach(List<String> paths, Consumer<Optional<Node>> then) {
+    ask(
+        paths,
+        RECORDS_OF_A_REPLY,
+        Op::getData,
+        (path, result) -> {
+          Optional<Node> node =
+              result instanceof GetDataResult found
+                  ? Optional.of(new Node(path, found.getData(), found.getStat()))
+                  : Optional.empty();
+          take(path, codeOf(result), () -> then.accept(node));
+        });
+  }
+
+  private <T> void ask(
+      List<T> nodes, int together, Function<T, Op> read, BiConsumer<T, OpResult> then) {
     for (int i = 0; i < nodes.size(); i += together) {
-      List<T> some = nodes.subList(i, Math.min(nodes.size(), i + together));
-      waitingListings.add(() -> listSome(some, path, then));
+      List<T> group = nodes.subList(i, Math.min(nodes.size(), i + together));
+      waitingGroups.add(() -> send(group, read, then));
     }
     proceed();
   }
 
-  private <T> void listSome(
-      List<T> nodes, Function<T, String> path, BiConsumer<T, List<String>> then) {
-    List<String> paths = nodes.stream().map(path).toList();
+  private <T> void send(List<T> group, Function<T, Op> read, BiConsumer<T, OpResult> then) {
     handle.readTogether(
-        paths.stream().map(Op::getChildren).toList(),
+        group.stream().map(read).toList(),
         (rc, asked, ctx, answered) -> {
           List<OpResult> results = answered == null ? List.of() : answered;
           context
@@ -231,28 +278,26 @@ public final class NodeReader {
               .execute(
                   () -> {
                     outstanding--;
-                    listings--;
-                    if (results.size() == paths.size()) {
-                      onEach(nodes, paths, results, then);
-                    } else {
-                      fail(rc == Code.OK.intValue() ? Code.MARSHALLINGERROR.intValue() : rc);
-                    }
+                    groups--;
+                    onGroup(group, rc, results, then);
                     proceed();
                   });
         });
   }
 
-  private <T> void onEach(
-      List<T> nodes, List<String> paths, List<OpResult> results, BiConsumer<T, List<String>> then) {
-    for (int i = 0; i < nodes.size() && !over; i++) {
-      T node = nodes.get(i);
-      OpResult result = results.get(i);
-      int rc = result instanceof ErrorResult error ? error.getErr() : Code.OK.intValue();
-      List<String> names =
-          result instanceof GetChildrenResult found ? found.getChildren() : List.of();
-      context.problems().listed(paths.get(i), rc != Code.NOAUTH.intValue());
-      take(paths.get(i), rc, () -> then.accept(node, names));
+  private <T> void onGroup(
+      List<T> group, int rc, List<OpResult> results, BiConsumer<T, OpResult> then) {
+    if (results.size() != group.size()) {
+      fail(rc == Code.OK.intValue() ? Code.MARSHALLINGERROR.intValue() : rc);
+      return;
     }
+    for (int i = 0; i < group.size() && !over; i++) {
+      then.accept(group.get(i), results.get(i));
+    }
+  }
+
+  private static int codeOf(OpResult result) {
+    return result instanceof ErrorResult error ? error.getErr() : Code.OK.intValue();
   }
 
   /** Lists the ephemeral nodes of the handle's session below a path. */
@@ -309,10 +354,10 @@ public final class NodeReader {
       reads++;
       waitingReads.removeFirst().run();
     }
-    while (!over && listings < MAX_LISTINGS && !waitingListings.isEmpty()) {
+    while (!over && groups < MAX_GROUPS && !waitingGroups.isEmpty()) {
       outstanding++;
-      listings++;
-      waitingListings.removeFirst().run();
+      groups++;
+      waitingGroups.removeFirst().run();
     }
     if (!over && outstanding == 0) {
       over = true;
@@ -333,6 +378,6 @@ public final class NodeReader {
     over = true;
     waiting.clear();
     waitingReads.clear();
-    waitingListings.clear();
+    waitingGroups.clear();
   }
 }

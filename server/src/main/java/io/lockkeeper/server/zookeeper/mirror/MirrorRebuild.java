@@ -73,9 +73,8 @@ final class MirrorRebuild {
   void start() {
     freezes.readAll(handle, reader);
     shards.read(reader);
-    reader.list(
+    reader.listMany(
         context.paths().locks(),
-        false,
         names -> names.ifPresentOrElse(this::onLocks, () -> reader.fail(Code.NONODE.intValue())));
   }
 

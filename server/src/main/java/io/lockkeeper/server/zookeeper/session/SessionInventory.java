@@ -54,14 +54,16 @@ final class SessionInventory {
 
   private void onListed(List<String> found) {
     nodes = found.size();
+    List<String> ours = new ArrayList<>();
     for (String path : found) {
       if (isLease(path) || isEntry(path)) {
-        reader.read(path, node -> node.ifPresentOrElse(this::add, () -> nodes--));
+        ours.add(path);
       } else {
         context.stats().add(StoreStats.StoreCount.NODES_IGNORED, 1);
         context.problems().foreign(path, "it is on one of our sessions, and is nothing of ours");
       }
     }
+    reader.readEach(ours, node -> node.ifPresentOrElse(this::add, () -> nodes--));
   }
 
   private boolean isLease(String path) {

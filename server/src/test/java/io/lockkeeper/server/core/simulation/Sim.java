@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
@@ -174,19 +175,27 @@ final class Sim {
   private long numbers;
   private long names;
   private final Optional<Duration> time;
+  private final OptionalInt crowd;
   private final long maxSteps;
 
   Sim(long seed, Set<Mutant> mutants) {
-    this(seed, mutants, Optional.empty());
+    this(seed, mutants, Optional.empty(), OptionalInt.empty());
   }
 
-  /** Makes a run that takes a given time instead of a random one, until clients begin to go. */
-  private Sim(long seed, Set<Mutant> mutants, Optional<Duration> time) {
+  /**
+   * Makes a run.
+   *
+   * @param time how long it takes until clients begin to go, instead of a random time
+   * @param crowd how many coordinators there are, and as many clients, instead of a few
+   */
+  private Sim(long seed, Set<Mutant> mutants, Optional<Duration> time, OptionalInt crowd) {
     this.time = time;
-    this.maxSteps = time.map(given -> given.toSeconds() * 1_000).orElse(200_000L);
+    this.crowd = crowd;
+    long usualSteps = 200_000L * (crowd.isPresent() ? crowd.getAsInt() : 1);
+    this.maxSteps = time.map(given -> given.toSeconds() * 1_000).orElse(usualSteps);
     this.random = new Random(seed * 0x9E3779B97F4A7C15L + 7);
     this.mutants = mutants.isEmpty() ? EnumSet.noneOf(Mutant.class) : EnumSet.copyOf(mutants);
-    this.losesServers = chance(15) && time.isEmpty();
+    this.losesServers = chance(15) && time.isEmpty() && crowd.isEmpty();
     this.patient = (losesServers || chance(30)) && time.isEmpty();
     this.lagging = chance(50);
     this.leaderIsFast = chance(50) ? 900 * MILLI : 0;
@@ -210,7 +219,12 @@ final class Sim {
 
   /** Runs one seed for much longer. */
   static Sim runFor(Duration time, long seed) {
-    return new Sim(seed, Set.of(), Optional.of(time)).finished(seed);
+    return new Sim(seed, Set.of(), Optional.of(time), OptionalInt.empty()).finished(seed);
+  }
+
+  /** Runs one seed with many coordinators, and as many clients. */
+  static Sim runCrowd(int coordinators, long seed) {
+    return new Sim(seed, Set.of(), Optional.empty(), OptionalInt.of(coordinators)).finished(seed);
   }
 
   private Sim finished(long seed) {
@@ -234,14 +248,14 @@ final class Sim {
     }
     CoreSettings settings = settings();
     int some = chance(85) ? 1 + random.nextInt(3) : 4 + random.nextInt(3);
-    int coordinatorCount = losesServers ? 1 : some;
+    int coordinatorCount = crowd.orElse(losesServers ? 1 : some);
     boolean atHome = chance(60);
     for (int i = 0; i < coordinatorCount; i++) {
       coordinators.add(new SimCoordinator(this, settings, atHome ? i + 1 : 0));
       coordinators.get(i).start();
     }
     coordinators.get(0).lasts = time.isPresent();
-    int clientCount = 2 + random.nextInt(5);
+    int clientCount = crowd.orElse(2 + random.nextInt(5));
     for (int i = 0; i < clientCount; i++) {
       after(delay(500), this::newClient);
     }

@@ -100,6 +100,20 @@ class SimulationTest {
   }
 
   @Test
+  void everyRuleHoldsAmongFiftyCoordinatorsToo() {
+    long grants = 0;
+    long taken = 0;
+    for (long seed = 6; seed <= 9; seed++) {
+      Sim sim = Sim.runCrowd(50, seed);
+      grants += sim.holds.grants;
+      taken += sim.claims.taken;
+    }
+    System.out.printf("simulation: 50 coordinators, %d grants, %d taken over%n", grants, taken);
+    assertThat(grants).isGreaterThan(20);
+    assertThat(taken).isGreaterThan(20);
+  }
+
+  @Test
   void sameSeedIsTheSameRun() {
     Sim first = Sim.run(12, Set.of());
     Sim second = Sim.run(12, Set.of());

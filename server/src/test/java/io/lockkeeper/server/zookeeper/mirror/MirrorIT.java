@@ -17,6 +17,7 @@ import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
 import io.lockkeeper.server.zookeeper.record.EntryData;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.ZooDefs.Perms;
@@ -79,6 +81,45 @@ final class MirrorIT {
     // Then
     awaitTruth();
     assertThat(events.mirror()).containsOnlyKeys(new LockName("b"));
+  }
+
+  @Test
+  void queuesThatDoNotFitIntoOneReplyAreReadBackWithSeveral() throws Exception {
+    // Given: 1.3 MB of names, where a reply may have 1 MiB
+    ZooKeeperSettings roomy = Ensemble.settings(ensemble.server().connectString(), "narrow");
+    ZooKeeperSettings narrow =
+        new ZooKeeperSettings(
+            roomy.connectString(),
+            roomy.rootPath(),
+            roomy.locksPath(),
+            roomy.sessionTimeout(),
+            roomy.memberTimeout(),
+            roomy.tick(),
+            roomy.syncLimit(),
+            roomy.coordinatorId(),
+            roomy.advertisedAddress(),
+            roomy.home(),
+            1 << 20,
+            roomy.access());
+    for (int lock = 0; lock < 32; lock++) {
+      String directory = "/lk/locks/long-" + lock;
+      List<Op> writes = new ArrayList<>();
+      writes.add(create(directory));
+      for (int i = 0; i < 700; i++) {
+        writes.add(create("%s/_c_%s-lock-%010d".formatted(directory, UUID.randomUUID(), i)));
+      }
+      truth.multi(writes);
+    }
+    // When
+    RecordedEvents found = new RecordedEvents();
+    var unused = ensemble.store(narrow, found);
+    // Then
+    found.awaitCurrent();
+    assertThat(Ensemble.mirror(found)).isEqualTo(Ensemble.truth(truth));
+  }
+
+  private static Op create(String path) {
+    return Op.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
   }
 
   @Test

@@ -78,7 +78,7 @@ final class AdoptionDoubtIT {
     old.stop();
     news.await(OrphanFound.class);
     proxy.at(1, OpCode.getEphemerals, action);
-    proxy.at(1, r -> r.opcode() == OpCode.getData && r.contains("/lk/locks/"), action);
+    proxy.at(1, r -> r.opcode() == OpCode.multiRead && r.contains("/lk/locks/"), action);
     // When
     SessionAdopted adopted = AdoptionFixture.adopt(next, news, 7);
     // Then

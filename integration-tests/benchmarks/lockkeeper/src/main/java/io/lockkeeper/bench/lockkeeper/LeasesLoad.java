@@ -1,11 +1,8 @@
 package io.lockkeeper.bench.lockkeeper;
 
 import com.google.protobuf.Duration;
-import io.grpc.Attributes;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder.LocalSocketPicker;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.bench.load.Conversation;
 import io.lockkeeper.v1.KeepAliveRequest;
@@ -13,8 +10,6 @@ import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +31,6 @@ import java.util.stream.IntStream;
  */
 public final class LeasesLoad implements Conversation.Host {
 
-  private static final int FIRST_HOST = 2;
   private static final int TICK_MILLIS = 20;
   private static final int RENEWALS_IN_TTL = 3;
   private static final int RETRY_MILLIS = 200;
@@ -87,16 +81,6 @@ public final class LeasesLoad implements Conversation.Host {
     return count;
   }
 
-  /** An address may have as many leases as an identity may. */
-  private static LocalSocketPicker from(String host) {
-    return new LocalSocketPicker() {
-      @Override
-      public SocketAddress createSocketAddress(SocketAddress to, Attributes attributes) {
-        return new InetSocketAddress(host, 0);
-      }
-    };
-  }
-
   /** One connection with its leases and the stream that renews them. */
   private final class Line implements StreamObserver<KeepAliveResponse> {
     private final LeaseServiceGrpc.LeaseServiceStub stub;
@@ -107,12 +91,7 @@ public final class LeasesLoad implements Conversation.Host {
     private int tick;
 
     Line(String server, int number) {
-      ManagedChannel channel =
-          NettyChannelBuilder.forTarget(server)
-              .usePlaintext()
-              .directExecutor()
-              .localSocketPicker(from("127.0.0." + (FIRST_HOST + number)))
-              .build();
+      ManagedChannel channel = Hosts.channel(server, number);
       stub = LeaseServiceGrpc.newStub(channel);
       requests = stub.keepAlive(this);
     }

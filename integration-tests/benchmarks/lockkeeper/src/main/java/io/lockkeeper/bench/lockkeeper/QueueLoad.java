@@ -8,29 +8,30 @@ import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Many who wait for one lock, and what each of them waits for the one before.
+ * Many who wait for one lock or for some, and what each of them waits for the one before.
  *
- * <p>Words: {@code queue N} takes the lock, lets N wait for it, and is answered when all have their
- * places; {@code drain} releases it, each waiter releases what it is granted, and the answer has
- * the nanoseconds from each grant to the next.
+ * <p>Words: {@code queue N LOCKS} takes so many locks, lets N wait for them in turn, and is
+ * answered when all have their places; {@code drain} releases them, each waiter releases what it is
+ * granted, and the answer has the nanoseconds from each grant to the next.
  */
 public final class QueueLoad implements Conversation.Host {
 
   private static final String LOCK = "bench/queue";
+  // An address may have so many acquisitions, and no more.
+  private static final int WAITERS_OF_A_HOST = 40_000;
   private static final int WAITERS_OF_A_CLIENT = 500;
   private static final long PATIENCE_SECONDS = 120;
 
   private final String server;
   private final List<LockkeeperClient> clients = new ArrayList<>();
   private final List<CompletableFuture<LockHandle>> waiting = new ArrayList<>();
-  private Optional<LockHandle> held = Optional.empty();
+  private final List<LockHandle> held = new ArrayList<>();
 
   private QueueLoad(String server) {
     this.server = server;
@@ -44,7 +45,7 @@ public final class QueueLoad implements Conversation.Host {
   @Override
   public Object answer(String word, List<String> arguments) throws Exception {
     return switch (word) {
-      case "queue" -> queue(Integer.parseInt(arguments.get(0)));
+      case "queue" -> queue(Integer.parseInt(arguments.get(0)), Integer.parseInt(arguments.get(1)));
       case "drain" -> drain();
       default -> throw new IllegalArgumentException(word);
     };
@@ -54,27 +55,34 @@ public final class QueueLoad implements Conversation.Host {
    * One client's waiters after the other's: a lease lives on one ZooKeeper session, which owns some
    * thousands of entries at most, and a new lease goes to another session when one is half full.
    */
-  private int queue(int count) throws Exception {
-    held = Optional.of(newClient().lock(LOCK));
-    for (int left = count; left > 0; left -= WAITERS_OF_A_CLIENT) {
-      queue(newClient(), Math.min(WAITERS_OF_A_CLIENT, left));
+  private int queue(int count, int locks) throws Exception {
+    LockkeeperClient holder = newClient();
+    for (int lock = 0; lock < locks; lock++) {
+      held.add(holder.lock(LOCK + lock));
+    }
+    for (int first = 0; first < count; first += WAITERS_OF_A_CLIENT) {
+      queue(newClient(), first, Math.min(count, first + WAITERS_OF_A_CLIENT), locks);
     }
     return count;
   }
 
   private LockkeeperClient newClient() {
+    int host = clients.size() * WAITERS_OF_A_CLIENT / WAITERS_OF_A_HOST;
     LockkeeperClient client =
-        LockkeeperClient.builder(server).callbackExecutor(Runnable::run).build();
+        LockkeeperClient.builder(server)
+            .channels(address -> Hosts.channel(address, host))
+            .callbackExecutor(Runnable::run)
+            .build();
     clients.add(client);
     return client;
   }
 
-  private void queue(LockkeeperClient client, int count) throws Exception {
-    Places places = new Places(count);
-    for (int i = 0; i < count; i++) {
+  private void queue(LockkeeperClient client, int first, int end, int locks) throws Exception {
+    Places places = new Places(end - first);
+    for (int i = first; i < end; i++) {
       waiting.add(
           client
-              .acquire(LockRequest.of(LOCK).listener(places))
+              .acquire(LockRequest.of(LOCK + i % locks).listener(places))
               .whenComplete((handle, failure) -> places.onFailure(failure)));
     }
     places.all.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -116,7 +124,7 @@ public final class QueueLoad implements Conversation.Host {
               }));
     }
     long startNanos = System.nanoTime();
-    held.orElseThrow().releaseAsync().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    held.forEach(handle -> releases.add(handle.releaseAsync()));
     CompletableFuture.allOf(releases.toArray(CompletableFuture<?>[]::new))
         .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     List<Long> intervals = new ArrayList<>();
@@ -126,6 +134,7 @@ public final class QueueLoad implements Conversation.Host {
       before = nanos;
     }
     waiting.clear();
+    held.clear();
     clients.forEach(LockkeeperClient::close);
     clients.clear();
     return intervals;

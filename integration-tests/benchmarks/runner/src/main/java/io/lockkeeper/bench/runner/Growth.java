@@ -35,7 +35,7 @@ final class Growth implements AutoCloseable {
       throws IOException, InterruptedException {
     Growth growth = new Growth(settings, jvms, directory);
     try {
-      growth.startZooKeeper(Ports.free());
+      growth.startZooKeeper();
       growth.startRelay();
       String through = growth.relay().address();
       growth.coordinators.add(growth.another("coordinator-1", through));
@@ -49,9 +49,9 @@ final class Growth implements AutoCloseable {
     }
   }
 
-  private void startZooKeeper(int port) throws IOException, InterruptedException {
+  private void startZooKeeper() throws IOException, InterruptedException {
     Path home = Files.createDirectories(directory.resolve("zookeeper"));
-    ZooKeeperServer server = ZooKeeperServer.start(jvms, home, ZOOKEEPER_FLAGS, port);
+    ZooKeeperServer server = ZooKeeperServer.start(jvms, home, ZOOKEEPER_FLAGS);
     open.push(server::close);
     zookeeper = Optional.of(server);
   }
@@ -74,13 +74,6 @@ final class Growth implements AutoCloseable {
             jvms, name, directory.resolve(name), address, settings.coordinatorFlags());
     open.push(one::close);
     return one;
-  }
-
-  /** Ends ZooKeeper as a crash would, and starts it again. */
-  void restartZooKeeper() throws IOException, InterruptedException {
-    int port = zookeeper().port();
-    zookeeper().close();
-    startZooKeeper(port);
   }
 
   /** Starts a load with much memory on all coordinators, or on some; the caller ends it. */

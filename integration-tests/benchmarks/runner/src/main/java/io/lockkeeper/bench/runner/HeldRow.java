@@ -4,13 +4,14 @@ import java.io.IOException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A million names held at once, over five coordinators: what they take, and what becomes of them
- * when a coordinator starts, when ZooKeeper starts again, and when a coordinator dies.
+ * A million names, or NAMES, held at once, over as many coordinators as that takes: what they take,
+ * and what becomes of them when a coordinator starts, when one is cut off for a moment, and when
+ * one dies.
  */
 final class HeldRow extends OwnRow {
 
   private static final String LOAD = "io.lockkeeper.bench.lockkeeper.HoldLoad";
-  private static final int COORDINATORS = 5;
+  private static final int NAMES_OF_A_COORDINATOR = 200_000;
   private static final int HOSTS = 8;
   private static final int STEPS = 10;
   private static final int PATIENCE_SECONDS = 180;
@@ -30,7 +31,7 @@ final class HeldRow extends OwnRow {
   @Override
   public void run(Settings settings, Stage stage, Results results)
       throws IOException, InterruptedException {
-    try (Growth growth = stage.growth(COORDINATORS);
+    try (Growth growth = stage.growth(coordinators(settings.names()));
         TalkingJvm load = growth.load(LOAD, growth.coordinators(), Integer.toString(HOSTS))) {
       JsonNode unused = load.ask("cycle");
       int tenth = settings.names() / STEPS;
@@ -40,9 +41,12 @@ final class HeldRow extends OwnRow {
       start(settings.names(), growth, load, results);
       cut(growth, load, results);
       kill(growth, load, results);
-      restartZooKeeper(growth, load, results);
       release(growth, load, results);
     }
+  }
+
+  private static int coordinators(int names) {
+    return Math.max(2, (names + NAMES_OF_A_COORDINATOR - 1) / NAMES_OF_A_COORDINATOR);
   }
 
   private void note(int names, String what, Object value, Results results) {
@@ -114,18 +118,9 @@ final class HeldRow extends OwnRow {
         label(), "seconds until the mirror was whole after " + after, secondsSince(startNanos));
   }
 
-  private void restartZooKeeper(Growth growth, TalkingJvm load, Results results)
-      throws IOException, InterruptedException {
-    long startNanos = System.nanoTime();
-    growth.restartZooKeeper();
-    results.figure(label(), "seconds until ZooKeeper serves again", secondsSince(startNanos));
-    awaitRebuild(growth.coordinators().get(1), results, "ZooKeeper's restart");
-    status(0, "after ZooKeeper's restart", load, results);
-  }
-
   private void kill(Growth growth, TalkingJvm load, Results results)
       throws IOException, InterruptedException {
-    growth.coordinators().get(COORDINATORS - 1).close();
+    growth.coordinators().get(growth.coordinators().size() - 1).close();
     Pause.millis(30_000);
     status(0, "30 s after the death of a coordinator", load, results);
   }

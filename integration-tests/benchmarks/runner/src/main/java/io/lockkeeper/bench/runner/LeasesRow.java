@@ -3,18 +3,36 @@ package io.lockkeeper.bench.runner;
 import java.io.IOException;
 import tools.jackson.databind.JsonNode;
 
-/** Fifty thousand leases that are kept alive and do nothing else. */
+/** Many leases that are kept alive and do nothing else. */
 final class LeasesRow extends OwnRow {
 
-  private static final int LEASES = 50_000;
   private static final int TTL_SECONDS = 15;
   // Some hundred thousand renewals: the compilers take that long, see WarmUp.
   private static final long SETTLING_MILLIS = 45_000;
   private static final long MEASURED_MILLIS = 15_000;
   private static final String LOAD = "io.lockkeeper.bench.lockkeeper.LeasesLoad";
 
-  LeasesRow() {
-    super("leases-50k");
+  private final int leases;
+  private final boolean ofGrowth;
+
+  private LeasesRow(String label, int leases, boolean ofGrowth) {
+    super(label);
+    this.leases = leases;
+    this.ofGrowth = ofGrowth;
+  }
+
+  static LeasesRow ofFiftyThousand() {
+    return new LeasesRow("leases-50k", 50_000, false);
+  }
+
+  /** As many as a coordinator takes. */
+  static LeasesRow ofHundredThousand() {
+    return new LeasesRow("leases-100k", 100_000, true);
+  }
+
+  @Override
+  public boolean isOfGrowth() {
+    return ofGrowth;
   }
 
   @Override
@@ -26,7 +44,7 @@ final class LeasesRow extends OwnRow {
       int threadsBefore = ProcFiles.threads(pid);
       long bytesBefore = Heap.liveBytes(pid);
       long startNanos = System.nanoTime();
-      load.ask("open " + LEASES + " " + TTL_SECONDS);
+      load.ask("open " + leases + " " + TTL_SECONDS);
       double openSeconds = (System.nanoTime() - startNanos) / 1e9;
       Pause.millis(SETTLING_MILLIS);
       long renewedBefore = load.ask("status").get("renewed").asLong();
@@ -39,8 +57,8 @@ final class LeasesRow extends OwnRow {
       if (status.get("ended").asLong() > 0) {
         throw new IOException("leases have ended: " + status);
       }
-      results.figure(label(), "leases", LEASES);
-      results.figure(label(), "opened a second", LEASES / openSeconds);
+      results.figure(label(), "leases", leases);
+      results.figure(label(), "opened a second", leases / openSeconds);
       results.figure(label(), "times that one had to wait", status.get("refused").asLong());
       results.figure(
           label(), "renewals a second", (status.get("renewed").asLong() - renewedBefore) / seconds);
@@ -50,7 +68,7 @@ final class LeasesRow extends OwnRow {
       results.figure(
           label(),
           "coordinator heap bytes a lease",
-          (double) (Heap.liveBytes(pid) - bytesBefore) / LEASES);
+          (double) (Heap.liveBytes(pid) - bytesBefore) / leases);
       results.ratio(label() + "/cores", cores);
     }
   }

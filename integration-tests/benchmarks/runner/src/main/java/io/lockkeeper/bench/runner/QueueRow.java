@@ -6,19 +6,39 @@ import java.util.List;
 import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
-/** Ten thousand on one lock, as many as may be, and then one after the other has it. */
+/** Many wait for one lock or for some, and then one after the other has it. */
 final class QueueRow extends OwnRow {
 
-  // The holder has a place in the queue, too.
-  private static final int WAITERS = 9_999;
   private static final int WARM_UP_WAITERS = 2_000;
   private static final int THOUSAND = 1_000;
   private static final int MOST_ROUNDS = 3;
   private static final double NANOS_PER_MICRO = 1e3;
   private static final String LOAD = "io.lockkeeper.bench.lockkeeper.QueueLoad";
 
-  QueueRow() {
-    super("queue-10k");
+  private final int locks;
+  private final int waiters;
+  private final boolean ofGrowth;
+
+  private QueueRow(String label, int locks, int waiters, boolean ofGrowth) {
+    super(label);
+    this.locks = locks;
+    this.waiters = waiters;
+    this.ofGrowth = ofGrowth;
+  }
+
+  /** As many as may wait for one lock: the holder has a place in the queue, too. */
+  static QueueRow ofOneLock() {
+    return new QueueRow("queue-10k", 1, 9_999, false);
+  }
+
+  /** A hundred thousand who wait for a hundred locks. */
+  static QueueRow ofHundredLocks() {
+    return new QueueRow("waiters-100k", 100, 100_000, true);
+  }
+
+  @Override
+  public boolean isOfGrowth() {
+    return ofGrowth;
   }
 
   @Override
@@ -30,13 +50,16 @@ final class QueueRow extends OwnRow {
     List<Double> bytes = new ArrayList<>();
     List<Double> perThousand = new ArrayList<>();
     try (TalkingJvm load = stage.talk("queue", LOAD, coordinator.address())) {
-      load.ask("queue " + WARM_UP_WAITERS);
+      load.ask("queue " + WARM_UP_WAITERS + " " + locks);
       load.ask("drain");
       for (int i = 0; i < Math.min(MOST_ROUNDS, settings.rounds()); i++) {
         long before = Heap.liveBytes(coordinator.child().pid());
-        load.ask("queue " + WAITERS);
+        long startNanos = System.nanoTime();
+        load.ask("queue " + waiters + " " + locks);
+        results.figure(
+            label(), "waitersQueuedASecond", waiters / ((System.nanoTime() - startNanos) / 1e9));
         long with = Heap.liveBytes(coordinator.child().pid());
-        bytes.add((double) (with - before) / WAITERS);
+        bytes.add((double) (with - before) / waiters);
         List<Double> micros = micros(load.ask("drain"));
         first.add(Statistics.median(micros.subList(0, THOUSAND)));
         last.add(Statistics.median(micros.subList(micros.size() - THOUSAND, micros.size())));
@@ -45,7 +68,7 @@ final class QueueRow extends OwnRow {
     }
     double firstMicros = Statistics.median(first);
     double lastMicros = Statistics.median(last);
-    results.figure(label(), "waiters", WAITERS);
+    results.figure(label(), "waiters", waiters);
     results.figure(label(), "microsAGrantInTheFirstThousand", firstMicros);
     results.figure(label(), "microsAGrantInTheLastThousand", lastMicros);
     results.figure(label(), "coordinatorHeapBytesAWaiter", Statistics.median(bytes));

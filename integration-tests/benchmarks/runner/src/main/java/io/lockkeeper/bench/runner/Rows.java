@@ -12,7 +12,7 @@ final class Rows {
     ALL.addAll(
         List.of(
             new NamesRow(),
-            new QueueRow(),
+            QueueRow.ofOneLock(),
             new WatchersRow(),
             new KeptRow(1),
             new KeptRow(256),
@@ -23,7 +23,9 @@ final class Rows {
             new CoordinatorsRow(),
             new ShardsRow(),
             // The last that always run: what is left of it takes a while to go away.
-            new LeasesRow(),
+            LeasesRow.ofFiftyThousand(),
+            QueueRow.ofHundredLocks(),
+            LeasesRow.ofHundredThousand(),
             new HeldRow()));
   }
 

@@ -27,13 +27,13 @@ final class ZooKeeperServer implements AutoCloseable {
 
   /** Starts a server alone. */
   static ZooKeeperServer start(Jvms jvms, Path directory) throws IOException, InterruptedException {
-    return start(jvms, directory, Jvms.ZOOKEEPER_FLAGS, Ports.free());
+    return start(jvms, directory, Jvms.ZOOKEEPER_FLAGS);
   }
 
-  /** Starts a server alone, with other flags of its JVM, or once more where it was. */
-  static ZooKeeperServer start(Jvms jvms, Path directory, List<String> flags, int port)
+  /** Starts a server alone, with other flags of its JVM. */
+  static ZooKeeperServer start(Jvms jvms, Path directory, List<String> flags)
       throws IOException, InterruptedException {
-    ZooKeeperServer server = launch(jvms, directory, flags, port, 0, List.of());
+    ZooKeeperServer server = launch(jvms, directory, flags, Ports.free(), 0, List.of());
     server.awaitAnswers();
     return server;
   }
