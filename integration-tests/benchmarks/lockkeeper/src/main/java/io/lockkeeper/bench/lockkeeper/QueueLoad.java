@@ -1,16 +1,27 @@
 package io.lockkeeper.bench.lockkeeper;
 
+import static java.util.stream.Collectors.toCollection;
+
 import io.lockkeeper.bench.load.Conversation;
 import io.lockkeeper.client.Contender;
+import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockListener;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
+import io.lockkeeper.client.RequestRefusedException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,9 +34,9 @@ import org.jspecify.annotations.Nullable;
 public final class QueueLoad implements Conversation.Host {
 
   private static final String LOCK = "bench/queue";
-  // An address may have so many acquisitions, and no more.
-  private static final int WAITERS_OF_A_HOST = 40_000;
-  private static final int WAITERS_OF_A_CLIENT = 500;
+  // An address may have 50,000 acquisitions, and a lease of its own has a share of its session.
+  private static final int HOSTS = 4;
+  private static final int WAITERS_OF_A_CLIENT = 430;
   private static final long PATIENCE_SECONDS = 120;
 
   private final String server;
@@ -60,14 +71,15 @@ public final class QueueLoad implements Conversation.Host {
     for (int lock = 0; lock < locks; lock++) {
       held.add(holder.lock(LOCK + lock));
     }
-    for (int first = 0; first < count; first += WAITERS_OF_A_CLIENT) {
-      queue(newClient(), first, Math.min(count, first + WAITERS_OF_A_CLIENT), locks);
+    Deque<Integer> left = IntStream.range(0, count).boxed().collect(toCollection(ArrayDeque::new));
+    while (!left.isEmpty()) {
+      queue(newClient(), left, locks);
     }
     return count;
   }
 
   private LockkeeperClient newClient() {
-    int host = clients.size() * WAITERS_OF_A_CLIENT / WAITERS_OF_A_HOST;
+    int host = clients.size() % HOSTS;
     LockkeeperClient client =
         LockkeeperClient.builder(server)
             .channels(address -> Hosts.channel(address, host))
@@ -77,20 +89,29 @@ public final class QueueLoad implements Conversation.Host {
     return client;
   }
 
-  private void queue(LockkeeperClient client, int first, int end, int locks) throws Exception {
-    Places places = new Places(end - first);
-    for (int i = first; i < end; i++) {
-      waiting.add(
+  /** Lets some wait; those for whom the lease has no room are left for another one. */
+  private void queue(LockkeeperClient client, Deque<Integer> left, int locks) throws Exception {
+    int count = Math.min(WAITERS_OF_A_CLIENT, left.size());
+    Places places = new Places(count);
+    Map<Integer, CompletableFuture<LockHandle>> asked = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      Integer waiter = left.removeFirst();
+      asked.put(
+          waiter,
           client
-              .acquire(LockRequest.of(LOCK + i % locks).listener(places))
-              .whenComplete((handle, failure) -> places.onFailure(failure)));
+              .acquire(LockRequest.of(LOCK + waiter % locks).listener(places))
+              .whenComplete((handle, failure) -> places.onFailure(waiter, failure)));
     }
     places.all.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    places.refused.forEach(asked::remove);
+    left.addAll(places.refused);
+    waiting.addAll(asked.values());
   }
 
-  /** Completes when all have their places, or one is refused. */
+  /** Completes when all have their places, or were refused because their lease is full. */
   private static final class Places implements LockListener {
     private final CompletableFuture<Void> all = new CompletableFuture<>();
+    private final Queue<Integer> refused = new ConcurrentLinkedQueue<>();
     private final AtomicInteger missing;
 
     Places(int count) {
@@ -99,13 +120,21 @@ public final class QueueLoad implements Conversation.Host {
 
     @Override
     public void onQueued(int ahead, List<Contender> holders) {
+      decided();
+    }
+
+    private void decided() {
       if (missing.decrementAndGet() == 0) {
         all.complete(null);
       }
     }
 
-    void onFailure(@Nullable Throwable failure) {
-      if (failure != null) {
+    void onFailure(Integer waiter, @Nullable Throwable failure) {
+      if (failure instanceof RequestRefusedException full
+          && full.reason() == ErrorReason.LEASE_FULL) {
+        refused.add(waiter);
+        decided();
+      } else if (failure != null) {
         all.completeExceptionally(failure);
       }
     }
