@@ -24,10 +24,11 @@ import java.util.stream.IntStream;
 /**
  * Many names that are held at once, by as many clients as that takes, spread over all coordinators.
  *
- * <p>Words: {@code hold N} takes N names more, and is answered with how many were taken and what
- * the first refusal said, if there was one; {@code status} with how many are held, were lost, were
- * in jeopardy, and the longest that a cycle of a lock of its own has taken since this was asked
- * last; {@code release} gives all back.
+ * <p>Words: {@code hold N} takes N names more, and is answered with how many requests that took and
+ * what the first refusal said, if there was one; {@code cycle} has one client take and release a
+ * lock of its own from then on; {@code status} is answered with how many names are held, how many
+ * requests were lost and in jeopardy, and the longest that such a cycle has taken since this was
+ * asked last; {@code release} gives all back.
  */
 public final class HoldLoad implements Conversation.Host {
 

@@ -20,12 +20,7 @@ final class HeldRow extends OwnRow {
   private static final String REBUILDS = "lockkeeper_mirror_rebuild_seconds_count";
 
   HeldRow() {
-    super("held-1m");
-  }
-
-  @Override
-  public boolean isOfGrowth() {
-    return true;
+    super("held-1m", true);
   }
 
   @Override

@@ -13,12 +13,10 @@ final class LeasesRow extends OwnRow {
   private static final String LOAD = "io.lockkeeper.bench.lockkeeper.LeasesLoad";
 
   private final int leases;
-  private final boolean ofGrowth;
 
   private LeasesRow(String label, int leases, boolean ofGrowth) {
-    super(label);
+    super(label, ofGrowth);
     this.leases = leases;
-    this.ofGrowth = ofGrowth;
   }
 
   static LeasesRow ofFiftyThousand() {
@@ -28,11 +26,6 @@ final class LeasesRow extends OwnRow {
   /** As many as a coordinator takes, but for those of other loads. */
   static LeasesRow ofHundredThousand() {
     return new LeasesRow("leases-100k", 99_900, true);
-  }
-
-  @Override
-  public boolean isOfGrowth() {
-    return ofGrowth;
   }
 
   @Override

@@ -11,9 +11,20 @@ import java.util.Set;
 abstract class OwnRow implements Row {
 
   private final String label;
+  private final boolean ofGrowth;
 
   OwnRow(String label) {
+    this(label, false);
+  }
+
+  OwnRow(String label, boolean ofGrowth) {
     this.label = label;
+    this.ofGrowth = ofGrowth;
+  }
+
+  @Override
+  public final boolean isOfGrowth() {
+    return ofGrowth;
   }
 
   @Override

@@ -17,13 +17,11 @@ final class QueueRow extends OwnRow {
 
   private final int locks;
   private final int waiters;
-  private final boolean ofGrowth;
 
   private QueueRow(String label, int locks, int waiters, boolean ofGrowth) {
-    super(label);
+    super(label, ofGrowth);
     this.locks = locks;
     this.waiters = waiters;
-    this.ofGrowth = ofGrowth;
   }
 
   /** As many as may wait for one lock: the holder has a place in the queue, too. */
@@ -34,11 +32,6 @@ final class QueueRow extends OwnRow {
   /** A hundred thousand who wait for a hundred locks. */
   static QueueRow ofHundredLocks() {
     return new QueueRow("waiters-100k", 100, 100_000, true);
-  }
-
-  @Override
-  public boolean isOfGrowth() {
-    return ofGrowth;
   }
 
   @Override
