@@ -110,7 +110,7 @@ public final class Kernel {
   /** Returns one lock with up to {@code queueLimit} waiters; nothing is read for it. */
   public LockView lock(LockName lock, int queueLimit, long nowNanos) {
     core.now = nowNanos;
-    return views.show(views.see(lock, queueLimit));
+    return views.showAll(views.see(lock, queueLimit));
   }
 
   /**

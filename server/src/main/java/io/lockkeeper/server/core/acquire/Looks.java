@@ -3,10 +3,12 @@ package io.lockkeeper.server.core.acquire;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.state.CoreState;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Answers whoever looks at locks: with what they were at one moment, told when everybody in them
@@ -51,7 +53,7 @@ public final class Looks {
       ClientEvent.ShowLocks event, List<Views.Seen> seen, int looks, long sinceNanos) {
     List<NodeKey> unnamed = unnamed(seen);
     if (unnamed.isEmpty() || looks == 0 || core.now - sinceNanos > AGAIN_WITHIN_NANOS) {
-      core.reply(event.call(), shown(seen, core.mirror.revision()));
+      core.reply(event.call(), answer(seen, views::showAll, core.mirror.revision()));
       return;
     }
     reads.read(
@@ -70,8 +72,8 @@ public final class Looks {
     // Out of touch nothing can be read; the watch begins again when that is over.
     publications.inTurn(
         core.mirror.isCurrent() ? unnamed(seen) : List.of(),
-        () -> core.reply(event.call(), shown(seen, revision)),
-        () -> core.reply(event.call(), shown(List.of(), revision)));
+        () -> core.reply(event.call(), answer(seen, views::showNamed, revision)),
+        () -> core.reply(event.call(), answer(List.of(), views::showNamed, revision)));
   }
 
   private List<Views.Seen> see(List<LockName> locks, int queueLimit) {
@@ -82,7 +84,8 @@ public final class Looks {
     return seen.stream().flatMap(Views.Seen::unnamed).toList();
   }
 
-  private Answer shown(List<Views.Seen> seen, long revision) {
-    return new Answer.LocksShown(seen.stream().map(views::show).toList(), revision);
+  private static Answer answer(
+      List<Views.Seen> seen, Function<Views.Seen, LockView> shown, long revision) {
+    return new Answer.LocksShown(seen.stream().map(shown).toList(), revision);
   }
 }

@@ -32,6 +32,9 @@ public final class Views {
   /** How many holders of a lock are shown where they are not what was asked for. */
   private static final int FEW_HOLDERS = 16;
 
+  /** Shown for the name of somebody whose entry has not been read. */
+  private static final String NOT_KNOWN = "(not known yet)";
+
   /** How many are shown of a lock, and so may have to be read for it. */
   private static final int MAX_HOLDERS = 1_000;
 
@@ -74,7 +77,7 @@ public final class Views {
   /** An entry that another coordinator serves, or somebody else: it is known if it was read. */
   private Contender read(Entry entry, boolean holder) {
     if (entry.details().isEmpty()) {
-      return contender(entry, holder, "", "", "", "", Map.of());
+      return contender(entry, holder, "", "", "", NOT_KNOWN, Map.of());
     }
     EntryDetails details = entry.details().get();
     return contender(
@@ -117,13 +120,13 @@ public final class Views {
 
   /** Shows holders of whom it is known who they are, in the order of the queue. */
   public List<Contender> holders(Collection<Entry> entries) {
-    return shown(entries, true);
+    return shown(entries, true, false);
   }
 
-  private List<Contender> shown(Collection<Entry> entries, boolean holders) {
+  private List<Contender> shown(Collection<Entry> entries, boolean holders, boolean everybody) {
     List<Contender> contenders = new ArrayList<>(entries.size());
     for (Entry entry : entries) {
-      if (isNamed(entry, holders)) {
+      if (everybody || isNamed(entry, holders)) {
         contenders.add(contender(entry, holders));
       }
     }
@@ -206,12 +209,21 @@ public final class Views {
   }
 
   /** Shows a lock as it was when it was looked at, but for those of whom too little is known. */
-  public LockView show(Seen seen) {
+  LockView showNamed(Seen seen) {
+    return show(seen, false);
+  }
+
+  /** Shows everybody: a lock that is held must not look free because nobody knows yet by whom. */
+  public LockView showAll(Seen seen) {
+    return show(seen, true);
+  }
+
+  private LockView show(Seen seen, boolean everybody) {
     return new LockView(
         seen.lock(),
-        holders(seen.holders()),
+        shown(seen.holders(), true, everybody),
         seen.queueLength(),
-        shown(seen.queue(), false),
+        shown(seen.queue(), false, everybody),
         seen.revision(),
         seen.configuredLimit(),
         seen.delayedForNanos(),

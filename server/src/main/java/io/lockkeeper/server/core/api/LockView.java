@@ -9,8 +9,7 @@ import java.util.OptionalInt;
  * One lock as this coordinator sees it.
  *
  * @param lock the lock
- * @param holders the holders, in the order of the queue: those of whom it is known who they are,
- *     1,000 at most
+ * @param holders the holders, in the order of the queue, 1,000 at most
  * @param queueLength how many wait
  * @param queue the first of those who wait, as many as were asked for and are known
  * @param revision the newest zxid that changed this lock, zero if not known
