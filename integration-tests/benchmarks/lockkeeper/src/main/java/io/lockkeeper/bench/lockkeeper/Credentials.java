@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * How a load proves who it is.
  *
- * @param files none: not at all, in plaintext; the server's authority and a bearer token; or the
- *     server's authority, a certificate and its key
+ * @param files none: not at all, in plaintext; the server's authority: not at all, encrypted; the
+ *     server's authority and a bearer token; or the server's authority, a certificate and its key
  */
 record Credentials(List<Path> files) {
 
@@ -23,6 +23,7 @@ record Credentials(List<Path> files) {
   LockkeeperClientBuilder addTo(LockkeeperClientBuilder builder) {
     return switch (files.size()) {
       case 0 -> builder;
+      case 1 -> builder.tls(files.get(0));
       case 2 -> {
         String token = read(files.get(1));
         yield builder.tls(files.get(0)).bearerToken(() -> token);

@@ -16,8 +16,8 @@ enum ComparedRow implements Row {
   OWN_256(Shape.OWN, 256),
   OWN_1024(Shape.OWN, 1024),
   HOT_64(Shape.HOT, 64),
-  REENTRY(Shape.REENTRY, 64),
-  REENTRY_1(Shape.REENTRY, 1);
+  REENTRANT_64(Shape.REENTRY, 64),
+  REENTRANT_1(Shape.REENTRY, 1);
 
   private final Shape shape;
   private final int clients;

@@ -35,7 +35,8 @@ record Floor(String ratio, double limit, boolean isCeiling) {
           atMost("kept-1/acquire-micros", 5),
           atLeast("kept-256/redisson", 20),
           atMost("kept-alternating/plain", 1.5),
-          atLeast("secured-256/mutual-tls", 0.8),
+          atLeast("tls-256/tls", 0.8),
+          atLeast("policy-256/mutual-tls", 0.8),
           atLeast("hostile/throughput", 0.75),
           atMost("hostile/latency", 1.25));
 

@@ -36,15 +36,25 @@ record IdentityFiles(Path directory) {
     return files;
   }
 
-  /** Returns the settings of a coordinator that is secured as one is for production. */
-  List<String> settings() {
+  /** Returns the settings of a coordinator that encrypts, and asks nobody who he is. */
+  List<String> tls() {
     return List.of(
         "--tls-cert=" + directory.resolve("server.pem"),
-        "--tls-key=" + directory.resolve("server.key"),
+        "--tls-key=" + directory.resolve("server.key"));
+  }
+
+  /** Returns what a coordinator that is secured as one is for production has besides. */
+  List<String> identities() {
+    return List.of(
         "--tls-client-ca=" + directory.resolve("clients.pem"),
         "--policy=" + directory.resolve("policy.yaml"),
         "--tokens=" + directory.resolve("tokens.yaml"),
         "--audit=" + directory.resolve("audit.log"));
+  }
+
+  /** Returns what a client that does not say who it is is started with. */
+  List<String> authority() {
+    return List.of(directory.resolve("server.pem").toString());
   }
 
   /** Returns what a client that shows the certificate of that name is started with. */

@@ -3,18 +3,18 @@ package io.lockkeeper.bench.runner;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A coordinator with mutual TLS, a policy, tokens and an audit, and its loads. It has a root of its
- * own in the ZooKeeper of all, so that neither coordinator hears of the other one's locks.
+ * A coordinator with TLS, and mostly with client certificates, a policy, tokens and an audit, and
+ * its loads. It has a root of its own in the ZooKeeper of all, so that no coordinator hears of the
+ * other ones' locks.
  */
 final class Secured implements AutoCloseable {
-
-  private static final String NAME = "secured";
 
   private final Settings settings;
   private final Jvms jvms;
@@ -49,10 +49,21 @@ final class Secured implements AutoCloseable {
     return !possible;
   }
 
-  /** Starts the coordinator. */
-  static Secured start(Settings settings, Jvms jvms, Path directory, ZooKeeperServer zookeeper)
+  /**
+   * Starts the coordinator.
+   *
+   * @param whole whether it is secured as one is for production, and does not only encrypt
+   */
+  static Secured start(
+      Settings settings, Jvms jvms, Path directory, ZooKeeperServer zookeeper, boolean whole)
       throws IOException, InterruptedException {
-    IdentityFiles files = IdentityFiles.in(directory.resolve(NAME));
+    String name = whole ? "secured" : "encrypted";
+    IdentityFiles files = IdentityFiles.in(directory.resolve(name));
+    List<String> flags = new ArrayList<>(files.tls());
+    flags.add("--root=/" + name);
+    if (whole) {
+      flags.addAll(files.identities());
+    }
     Coordinator coordinator =
         Coordinator.start(
             jvms,
@@ -60,12 +71,17 @@ final class Secured implements AutoCloseable {
             files.directory(),
             zookeeper.address(),
             settings.coordinatorFlags(),
-            Stream.concat(Stream.of("--root=/" + NAME), files.settings().stream()).toList());
+            flags);
     return new Secured(settings, jvms, directory, zookeeper, files, coordinator);
   }
 
   Coordinator coordinator() {
     return coordinator;
+  }
+
+  /** Starts a load that does not say who it is, and warms both up. */
+  Scene unnamed() throws IOException {
+    return scene("encrypted", files.authority());
   }
 
   /** Starts a load that shows a certificate, and warms both up. */

@@ -28,6 +28,7 @@ final class Stage implements AutoCloseable {
   private Optional<Coordinator> coordinator = Optional.empty();
   private Optional<Secured> secured = Optional.empty();
   private Optional<Scene> certified = Optional.empty();
+  private Optional<Scene> encrypted = Optional.empty();
   private Optional<Scene> kept = Optional.empty();
   private Optional<Neighbours.Running> redis = Optional.empty();
 
@@ -221,11 +222,23 @@ final class Stage implements AutoCloseable {
   /** Returns the one coordinator that is secured. */
   Secured secured() throws IOException, InterruptedException {
     if (secured.isEmpty()) {
-      Secured started = Secured.start(settings, jvms, directory, zookeeper());
-      open.push(started::close);
-      secured = Optional.of(started);
+      secured = Optional.of(startSecured(true));
     }
     return secured.orElseThrow();
+  }
+
+  private Secured startSecured(boolean whole) throws IOException, InterruptedException {
+    Secured started = Secured.start(settings, jvms, directory, zookeeper(), whole);
+    open.push(started::close);
+    return started;
+  }
+
+  /** Returns a coordinator that encrypts and is open to all, with its load, both warm. */
+  Scene encrypted() throws IOException, InterruptedException {
+    if (encrypted.isEmpty()) {
+      encrypted = Optional.of(startSecured(false).unnamed());
+    }
+    return encrypted.orElseThrow();
   }
 
   /** Returns the secured coordinator with a load that shows a certificate, both warm. */

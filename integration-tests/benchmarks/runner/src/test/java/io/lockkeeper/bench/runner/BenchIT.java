@@ -34,7 +34,7 @@ class BenchIT {
   @Timeout(180)
   void everySystemIsMeasuredAndEachComparisonHasALine() throws Exception {
     // When
-    Results results = run("own-1,hot-64,reentry");
+    Results results = run("own-1,hot-64,reentrant-64");
     // Then
     assertThat(results.summaries("own-1"))
         .containsOnlyKeys("raw-async", "curator", "lockkeeper")
@@ -42,14 +42,14 @@ class BenchIT {
     assertThat(results.summaries("hot-64"))
         .containsOnlyKeys("raw-async", "raw-multi", "curator", "lockkeeper", "ping-pong")
         .allSatisfy((system, summary) -> assertThat(summary.cyclesPerSecond().min()).isPositive());
-    assertThat(results.summaries("reentry"))
+    assertThat(results.summaries("reentrant-64"))
         .containsOnlyKeys("curator", "lockkeeper")
         .allSatisfy((system, summary) -> assertThat(summary.cyclesPerSecond().min()).isPositive());
     assertThat(results.summaries("own-1").get("curator").transactionsPerCycle()).isPositive();
     assertThat(results.summaries("hot-64").get("lockkeeper").cpuPerThousand())
         .containsOnlyKeys("zookeeper", "coordinator", "load");
     assertThat(printed.toString(StandardCharsets.UTF_8))
-        .contains("ratio own-1/curator ", "ratio reentry/curator ")
+        .contains("ratio own-1/curator ", "ratio reentrant-64/curator ")
         .contains("floor hot-64/ping-pong 0.70 measured ");
   }
 
@@ -57,9 +57,9 @@ class BenchIT {
   @Timeout(300)
   void whatSecurityCostsAndWhatAnAttackCostsOthersIsMeasured() throws Exception {
     // When
-    Results results = run("secured-256,hostile");
+    Results results = run("tls-256,policy-256,hostile");
     // Then
-    assertThat(results.summaries("secured-256")).containsOnlyKeys("own-256", "mutual-tls", "token");
+    assertThat(results.summaries("policy-256")).containsOnlyKeys("own-256", "mutual-tls", "token");
     assertThat(results.summaries("hostile").keySet())
         .contains("alone")
         .containsAll(HostileRow.ATTACKS);
@@ -71,7 +71,7 @@ class BenchIT {
                         "its answers a second, " + attack,
                         answers -> assertThat((Double) answers).isPositive()));
     assertThat(printed.toString(StandardCharsets.UTF_8))
-        .contains("floor secured-256/mutual-tls 0.80 measured ")
+        .contains("floor policy-256/mutual-tls 0.80 measured ")
         .contains(
             "floor hostile/throughput 0.75 measured ", "floor hostile/latency 1.25 measured ");
   }

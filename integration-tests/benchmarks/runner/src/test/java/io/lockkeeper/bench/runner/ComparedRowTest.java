@@ -12,7 +12,7 @@ class ComparedRowTest {
     assertThat(ComparedRow.values())
         .extracting(ComparedRow::label)
         .containsExactly(
-            "own-1", "own-64", "own-256", "own-1024", "hot-64", "reentry", "reentry-1");
+            "own-1", "own-64", "own-256", "own-1024", "hot-64", "reentrant-64", "reentrant-1");
   }
 
   @Test
