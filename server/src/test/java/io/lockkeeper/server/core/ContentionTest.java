@@ -49,6 +49,44 @@ class ContentionTest {
   }
 
   @Test
+  void holderIsToldOfWhoAsksHereBeforeHisEntryIsThere() {
+    // Given
+    Asked holder = bench.alone(holder());
+    // When
+    Asked waiter = bench.ask(bench.lease(), Wish.named("w").exclusive("a"));
+    assertThat(told(holder)).containsExactly(ONE);
+    bench.release(holder);
+    bench.createAll(waiter);
+    // Then: it waits for nothing but its own entry
+    assertThat(bench.granted(waiter).grants()).hasSize(1);
+    assertThat(told(holder)).hasSize(1);
+  }
+
+  @Test
+  void readersAreNotToldOfAReaderWhoAsks() {
+    // Given
+    Asked holder = bench.alone(Wish.named("r").read("a").notifiedOfContention());
+    // When
+    bench.ask(bench.lease(), Wish.named("r2").read("a"));
+    assertThat(told(holder)).isEmpty();
+    bench.ask(bench.lease(), Wish.named("w").write("a"));
+    // Then
+    assertThat(told(holder)).containsExactly(ONE);
+  }
+
+  @Test
+  void ownerWhoAsksForOneMoreLevelWaitsForNobody() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked holder = bench.ask(lease, holder().by("o"));
+    bench.createAll(holder);
+    // When
+    bench.ask(lease, Wish.named("again").by("o").exclusive("a"));
+    // Then
+    assertThat(told(holder)).isEmpty();
+  }
+
+  @Test
   void waiterOfAnotherCoordinatorOrOfCuratorCountsAsWell() {
     Asked holder = bench.alone(holder());
     bench.takenElsewhere("a");

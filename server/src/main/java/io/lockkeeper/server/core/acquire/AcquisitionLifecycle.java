@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -393,6 +394,13 @@ public final class AcquisitionLifecycle {
   public void tellContention(Acquisition acquisition) {
     if (acquisition.state().isHeld() && !acquisition.isContentionTold()) {
       contention.of(acquisition).ifPresent(contended -> tell(acquisition, contended));
+    }
+  }
+
+  /** The same of somebody whose entry is on its way. */
+  void tellArrival(Acquisition acquisition, LockName lock) {
+    if (acquisition.state().isHeld() && !acquisition.isContentionTold()) {
+      contention.ofArriving(acquisition, lock).ifPresent(contended -> tell(acquisition, contended));
     }
   }
 

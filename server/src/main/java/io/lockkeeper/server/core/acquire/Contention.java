@@ -11,8 +11,9 @@ import java.util.Optional;
 
 /**
  * Whether somebody waits for what an acquisition holds, for those that want to know. Whoever waits
- * is in the queue, so it makes no difference who serves him. A freeze counts as well: it keeps the
- * next from being granted, and is often there for the locks to become free.
+ * is in the queue, so it makes no difference who serves him; who has asked here is on his way into
+ * it. A freeze counts as well: it keeps the next from being granted, and is often there for the
+ * locks to become free.
  */
 public final class Contention {
 
@@ -36,6 +37,13 @@ public final class Contention {
     int waiting = core.mirror.queue(hold.lock()).map(LockQueue::waiting).orElse(0);
     boolean itself = hold.entryIn(core.mirror).filter(entry -> !entry.holds()).isPresent();
     return Math.max(0, itself ? waiting - 1 : waiting);
+  }
+
+  /** Returns what to say of somebody who has asked for a lock and is not in its queue yet. */
+  Optional<Notice.Contended> ofArriving(Acquisition acquisition, LockName lock) {
+    return acquisition.notifiesContention() && core.mirror.isCurrent()
+        ? Optional.of(new Notice.Contended(lock, 1, freezes.known(lock)))
+        : Optional.empty();
   }
 
   /** Returns what to say of the first of its locks for which somebody waits or that is frozen. */

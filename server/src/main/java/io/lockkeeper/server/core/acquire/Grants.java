@@ -19,6 +19,7 @@ import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
 
@@ -119,6 +120,29 @@ public final class Grants {
     for (Entry holder : core.mirror.queue(lock).orElseThrow().holders()) {
       Acquisition.of(holder).ifPresent(lifecycle::tellContention);
     }
+  }
+
+  /**
+   * A request has come that will wait, and its entries are on their way. Who holds alone what it
+   * asks for hears of it before they are there: so a lock that is given back for it is free when
+   * they are.
+   */
+  public void tellArrival(Acquisition arriving) {
+    for (Hold hold : arriving.holds()) {
+      if (hold.beside().isEmpty()) {
+        soleHolderAheadOf(hold).ifPresent(holder -> lifecycle.tellArrival(holder, hold.lock()));
+      }
+    }
+  }
+
+  private Optional<Acquisition> soleHolderAheadOf(Hold arriving) {
+    OptionalInt limit = core.mirror.limit(arriving.lock());
+    return core.mirror
+        .queue(arriving.lock())
+        .filter(queue -> queue.size() == 1 && queue.first().holds())
+        .map(LockQueue::first)
+        .filter(first -> !Occupancy.free(limit).plus(first.name()).admits(arriving.mode()))
+        .flatMap(Acquisition::of);
   }
 
   /** Makes an entry its acquisition's, if it is ours. */

@@ -74,9 +74,13 @@ public final class Occupancy {
    * entries at one place never exclude each other.
    */
   public boolean admits(EntryName entry) {
-    Occupancy others = aheadOf(entry);
-    String kind = entry.mode().kind().name();
-    return others.all(mode -> mode.kind().name().equals(kind)) && entry.mode().joins(others);
+    return aheadOf(entry).admits(entry.mode());
+  }
+
+  /** Returns whether one more, at a place of its own, may hold in that mode. */
+  public boolean admits(Mode mode) {
+    String kind = mode.kind().name();
+    return all(other -> other.kind().name().equals(kind)) && mode.joins(this);
   }
 
   /** Returns the occupancy with one more holder. */

@@ -253,6 +253,9 @@ public final class AcquireHandler {
     }
     lifecycle.create(acquisition);
     grants.decide(acquisition);
+    if (!held) {
+      grants.tellArrival(acquisition);
+    }
     return true;
   }
 

@@ -75,7 +75,9 @@ final class SimContention {
     } else if (tell.notice() instanceof Notice.Contended contended) {
       told.add(id);
       check(
-          contended.frozen().isPresent() || isWaitedFor(contended.lock()),
+          contended.frozen().isPresent()
+              || isWaitedFor(contended.lock())
+              || isAskedFor(contended.lock()),
           () -> "told of somebody who does not wait: " + tell);
     }
   }
@@ -84,6 +86,13 @@ final class SimContention {
     return coordinator.kernel.core.mirror.queue(lock).stream()
         .flatMap(queue -> queue.entries().stream())
         .anyMatch(entry -> !entry.holds());
+  }
+
+  /** Who has asked here is told of while his entry is on its way. */
+  private boolean isAskedFor(LockName lock) {
+    return coordinator.kernel.core.acquisitions.values().stream()
+        .anyMatch(
+            acquisition -> acquisition.state().isWaiting() && acquisition.hold(lock).isPresent());
   }
 
   private void checkTold(Acquisition acquisition) {
