@@ -170,7 +170,7 @@ public final class GroupCommit {
     while (open && inflight.allows(waiting.size())) {
       Transaction next = new Transaction(paths, directories, lane.fence());
       waiting.fill(next);
-      inflight.left();
+      inflight.left(next.writes().size());
       next.leaves(System.nanoTime());
       lane.send(next);
     }
