@@ -22,6 +22,8 @@ final class InflightWindow {
   static final int SMALL = 2;
 
   private int transactions;
+
+  /** Of the one that left last: the one under way where there is one, since replies keep order. */
   private int lastSize;
 
   /** Returns how many transactions are under way. */

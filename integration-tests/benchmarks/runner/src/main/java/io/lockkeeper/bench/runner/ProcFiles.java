@@ -2,12 +2,16 @@ package io.lockkeeper.bench.runner;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What Linux tells of a process under {@code /proc}. */
 final class ProcFiles {
 
   private static final double TICKS_PER_SECOND = 100; // The same on every Linux: USER_HZ.
+  private static final Pattern COMPILER = Pattern.compile("\\(C[12] Compiler");
   private static final int UTIME = 11;
   private static final int STIME = 12;
 
@@ -23,6 +27,23 @@ final class ProcFiles {
     // The name before it is in parentheses, and may have anything in it.
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
     return (Long.parseLong(fields[UTIME]) + Long.parseLong(fields[STIME])) / TICKS_PER_SECOND;
+  }
+
+  /** Returns the seconds of processor that a JVM's compilers have taken so far; zero of others. */
+  static double compilerSeconds(long pid) throws IOException {
+    double seconds = 0;
+    try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+      for (Path thread : threads.toList()) {
+        String stat = Files.readString(thread.resolve("stat"));
+        if (COMPILER.matcher(stat).find()) {
+          seconds += cpuSeconds(stat);
+        }
+      }
+    } catch (NoSuchFileException e) {
+      // A thread has ended meanwhile; the next look has the others.
+      return seconds;
+    }
+    return seconds;
   }
 
   /** Returns how many threads a process has. */

@@ -30,6 +30,15 @@ record Scene(
     return load.carryOut(order, new Costs());
   }
 
+  /** Returns the seconds that the compilers of all its JVMs have taken so far. */
+  double compilerSeconds() throws IOException {
+    double seconds = ProcFiles.compilerSeconds(load.child().pid());
+    for (Child server : servers) {
+      seconds += ProcFiles.compilerSeconds(server.pid());
+    }
+    return seconds;
+  }
+
   /** Has an order carried out and measures what it costs. */
   Sample measure(Order order) throws IOException {
     Costs costs = new Costs();

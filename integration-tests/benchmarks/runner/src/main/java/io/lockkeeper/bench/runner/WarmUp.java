@@ -7,8 +7,9 @@ import java.io.IOException;
 /**
  * Lets the JVMs of a system compile what rows run, before anything counts.
  *
- * <p>A system is warm when it has not become faster by a twentieth for some windows; some need ten
- * times as long as others, and to measure them earlier would be to measure their compilers.
+ * <p>A system is warm when for some windows it has not become faster by a twentieth and its
+ * compilers had little to do; some need ten times as long as others, and to measure them earlier
+ * would be to measure their compilers.
  */
 final class WarmUp {
 
@@ -19,12 +20,13 @@ final class WarmUp {
   private static final int HOT_CLIENTS = 64;
   private static final long WINDOW_MILLIS = 2_000;
   private static final double FASTER = 1.05;
+  private static final double COMPILING = 0.2; // Of one processor.
   private static final int PATIENT_WINDOWS = 3;
-  private static final int LONGEST = 6;
+  private static final int LONGEST = 15;
 
   private WarmUp() {}
 
-  /** Warms a system up: as long as the settings say at least, and six times that at most. */
+  /** Warms a system up: as long as the settings say at least, and 15 times that at most. */
   static void run(Scene scene, Settings settings, Table table) throws IOException {
     if (settings.warmUpSeconds() <= 0) {
       return;
@@ -39,7 +41,7 @@ final class WarmUp {
   }
 
   /**
-   * Warms a system up for one shape of work: half as long as the settings say at least, and six
+   * Warms a system up for one shape of work: half as long as the settings say at least, and 15
    * times that at most. Returns how many seconds it took.
    */
   static double warm(Scene scene, Shape shape, int clients, Settings settings) throws IOException {
@@ -53,8 +55,10 @@ final class WarmUp {
     long millis = 0;
     while (millis < leastMillis
         || (windowsSince < PATIENT_WINDOWS && millis < LONGEST * leastMillis)) {
+      double compiled = scene.compilerSeconds();
       double now = scene.warmUp(order).cyclesPerSecond();
-      windowsSince = now > best * FASTER ? 0 : windowsSince + 1;
+      double compiling = (scene.compilerSeconds() - compiled) * 1e3 / WINDOW_MILLIS;
+      windowsSince = now > best * FASTER || compiling > COMPILING ? 0 : windowsSince + 1;
       best = Math.max(best, now);
       millis += WINDOW_MILLIS;
     }
