@@ -17,7 +17,7 @@ class ComparedRowTest {
 
   @Test
   void reentryIsMeasuredOfThoseLocksOnlyThatHaveIt() {
-    assertThat(ComparedRow.REENTRY.subjects(EnumSet.allOf(Subject.class)))
+    assertThat(ComparedRow.REENTRANT_64.subjects(EnumSet.allOf(Subject.class)))
         .containsExactly(Subject.CURATOR, Subject.LOCKKEEPER, Subject.REDISSON);
   }
 }
