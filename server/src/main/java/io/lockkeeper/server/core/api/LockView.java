@@ -11,7 +11,7 @@ import java.util.OptionalInt;
  * @param lock the lock
  * @param holders the holders, in the order of the queue, 1,000 at most
  * @param queueLength how many wait
- * @param queue the first of those who wait, as many as were asked for and are known
+ * @param queue the first of those who wait, as many as were asked for
  * @param revision the newest zxid that changed this lock, zero if not known
  * @param configuredLimit the limit of permits that was configured, if one was
  * @param delayedForNanos how long until the next grant, while a lost holder's delay is running
