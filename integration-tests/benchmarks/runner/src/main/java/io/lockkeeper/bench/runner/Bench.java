@@ -19,13 +19,15 @@ public final class Bench {
 
   private final Settings settings;
   private final Jvms jvms;
+  private final Processors processors;
   private final Stage stage;
   private final Table table;
   private final Results results = new Results();
 
-  private Bench(Settings settings, Jvms jvms, Stage stage, Table table) {
+  private Bench(Settings settings, Jvms jvms, Processors processors, Stage stage, Table table) {
     this.settings = settings;
     this.jvms = jvms;
+    this.processors = processors;
     this.stage = stage;
     this.table = table;
   }
@@ -50,8 +52,13 @@ public final class Bench {
         "seed %d, %d rounds of %.1f s, %d connections, logs in %s",
         settings.seed(), settings.rounds(), settings.seconds(), settings.connections(), logs);
     Jvms jvms = Jvms.anywhere(benchmarks);
+    Processors processors = Processors.measure();
+    table.print(
+        "one processor sorts %.1f times a millisecond, all at once do %.2f times that; a read in 4 MB"
+            + " takes %.0f ns",
+        processors.sorts(), processors.atOnce(), processors.readNanos());
     try (Stage stage = new Stage(settings, jvms, logs)) {
-      Bench bench = new Bench(settings, jvms, stage, table);
+      Bench bench = new Bench(settings, jvms, processors, stage, table);
       bench.run();
       return bench.results;
     }
@@ -111,7 +118,7 @@ public final class Bench {
   private void write() throws IOException {
     Map<String, Object> about = new LinkedHashMap<>();
     about.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-    about.put("machine", Machine.describe());
+    about.put("machine", Machine.describe(processors));
     about.put("versions", Machine.versions(jvms));
     about.put("settings", settings.describe());
     Path documents = Files.createDirectories(jvms.root().resolve("docs/benchmarks"));

@@ -14,15 +14,22 @@ final class Machine {
   private Machine() {}
 
   /** Returns the hardware and the system below the JVMs. */
-  static Map<String, Object> describe() throws IOException {
+  static Map<String, Object> describe(Processors processors) throws IOException {
     Map<String, Object> machine = new LinkedHashMap<>();
     machine.put("cpu", field(Path.of("/proc/cpuinfo"), "model name"));
     machine.put("cores", Runtime.getRuntime().availableProcessors());
+    machine.put("coresAtOnce", hundredths(processors.atOnce()));
+    machine.put("sortsPerMillisecondOfOneCore", hundredths(processors.sorts()));
+    machine.put("nanosOfAReadIn4MB", hundredths(processors.readNanos()));
     machine.put("memory", field(Path.of("/proc/meminfo"), "MemTotal"));
     machine.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
     machine.put(
         "jvm", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
     return machine;
+  }
+
+  private static double hundredths(double number) {
+    return Math.round(number * 100) / 100d;
   }
 
   private static String field(Path file, String name) throws IOException {

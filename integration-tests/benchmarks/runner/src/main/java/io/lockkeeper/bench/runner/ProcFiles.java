@@ -2,7 +2,6 @@ package io.lockkeeper.bench.runner;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -34,16 +33,19 @@ final class ProcFiles {
     double seconds = 0;
     try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
       for (Path thread : threads.toList()) {
-        String stat = Files.readString(thread.resolve("stat"));
-        if (COMPILER.matcher(stat).find()) {
-          seconds += cpuSeconds(stat);
-        }
+        seconds += compilerSeconds(thread);
       }
-    } catch (NoSuchFileException e) {
-      // A thread has ended meanwhile; the next look has the others.
-      return seconds;
     }
     return seconds;
+  }
+
+  private static double compilerSeconds(Path thread) {
+    try {
+      String stat = Files.readString(thread.resolve("stat"));
+      return COMPILER.matcher(stat).find() ? cpuSeconds(stat) : 0;
+    } catch (IOException e) {
+      return 0; // It has ended since it was listed.
+    }
   }
 
   /** Returns how many threads a process has. */
