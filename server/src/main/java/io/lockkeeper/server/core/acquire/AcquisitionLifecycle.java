@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /** Carries acquisitions through their lives: applies events and does what follows from them. */
 public final class AcquisitionLifecycle {
@@ -392,15 +393,17 @@ public final class AcquisitionLifecycle {
 
   /** Tells a holder, if it wants to know and does not, that somebody waits. */
   public void tellContention(Acquisition acquisition) {
-    if (acquisition.state().isHeld() && !acquisition.isContentionTold()) {
-      contention.of(acquisition).ifPresent(contended -> tell(acquisition, contended));
-    }
+    tellOnce(acquisition, () -> contention.of(acquisition));
   }
 
   /** The same of somebody whose entry is on its way. */
   void tellArrival(Acquisition acquisition, LockName lock) {
+    tellOnce(acquisition, () -> contention.ofArriving(acquisition, lock));
+  }
+
+  private void tellOnce(Acquisition acquisition, Supplier<Optional<Notice.Contended>> contended) {
     if (acquisition.state().isHeld() && !acquisition.isContentionTold()) {
-      contention.ofArriving(acquisition, lock).ifPresent(contended -> tell(acquisition, contended));
+      contended.get().ifPresent(notice -> tell(acquisition, notice));
     }
   }
 

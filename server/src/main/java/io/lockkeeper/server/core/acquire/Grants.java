@@ -413,9 +413,15 @@ public final class Grants {
 
   /** Returns whether the mirror shows all entries of an acquisition, and can be relied on. */
   private boolean isSeen(Acquisition acquisition) {
-    return core.mirror.isCurrent()
-        && acquisition.state().state() == AcquisitionState.State.QUEUED
-        && acquisition.holds().stream().allMatch(Hold::isSeen);
+    if (!core.mirror.isCurrent() || acquisition.state().state() != AcquisitionState.State.QUEUED) {
+      return false;
+    }
+    for (Hold hold : acquisition.holds()) {
+      if (!hold.isSeen()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean isHeld(Acquisition acquisition) {

@@ -76,7 +76,7 @@ public final class PlacementPlanner {
           lease.isPresent()
               ? reentrancy.of(lease.get(), command.owner(), wanted.name())
               : List.of();
-      if (owned.stream().anyMatch(PlacementPlanner::isUnconfirmed)) {
+      if (!owned.isEmpty() && owned.stream().anyMatch(PlacementPlanner::isUnconfirmed)) {
         return new Plan.Refused(
             new Failure(
                 Failure.Reason.UNAVAILABLE,

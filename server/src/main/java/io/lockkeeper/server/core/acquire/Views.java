@@ -138,20 +138,22 @@ public final class Views {
    * that are not known yet, and leaves them out.
    */
   List<Contender> fewHolders(LockQueue queue) {
-    return holders(few(queue).toList());
-  }
-
-  private static Stream<Entry> few(LockQueue queue) {
-    return queue.holders().stream().limit(FEW_HOLDERS);
+    return holders(firstHolders(queue, FEW_HOLDERS));
   }
 
   /** Returns the holders that a notice would carry if they were known. */
   public List<NodeKey> unnamedHolders(LockName lock) {
-    return core.mirror.queue(lock).stream()
-        .flatMap(Views::few)
-        .filter(entry -> !isNamed(entry, true))
-        .map(entry -> new NodeKey(lock, entry.name().text()))
-        .toList();
+    Optional<LockQueue> queue = core.mirror.queue(lock);
+    if (queue.isEmpty()) {
+      return List.of();
+    }
+    List<NodeKey> unnamed = new ArrayList<>(0);
+    for (Entry entry : firstHolders(queue.get(), FEW_HOLDERS)) {
+      if (!isNamed(entry, true)) {
+        unnamed.add(new NodeKey(lock, entry.name().text()));
+      }
+    }
+    return unnamed;
   }
 
   /**
@@ -204,8 +206,12 @@ public final class Views {
 
   /** Returns as many holders of a lock as are shown of it, in the order of the queue. */
   static List<Entry> firstHolders(LockQueue queue) {
+    return List.copyOf(firstHolders(queue, MAX_HOLDERS));
+  }
+
+  private static List<Entry> firstHolders(LockQueue queue, int most) {
     List<Entry> all = queue.holders();
-    return List.copyOf(all.size() > MAX_HOLDERS ? all.subList(0, MAX_HOLDERS) : all);
+    return all.size() > most ? all.subList(0, most) : all;
   }
 
   /** Shows a lock as it was when it was looked at, but for those of whom too little is known. */

@@ -64,7 +64,12 @@ public sealed interface Notice {
 
     /** Returns whether it tells of somebody who waits. */
     public boolean isContended() {
-      return grants.stream().anyMatch(grant -> grant.waiters() > 0);
+      for (Grant grant : grants) {
+        if (grant.waiters() > 0) {
+          return true;
+        }
+      }
+      return false;
     }
   }
 

@@ -186,10 +186,18 @@ public final class AcquireHandler {
   /** An owner may hold once more what it holds, until its namespace has gone. */
   private Optional<Failure> moving(AcquireCommand command, List<Placement> placements) {
     // With a guard of its own an entry is granted by its place.
-    return command.lockDelay().isZero()
-            && placements.stream().allMatch(placement -> placement.beside().isPresent())
+    return command.lockDelay().isZero() && areAllBeside(placements)
         ? Optional.empty()
         : shards.moving(command);
+  }
+
+  private static boolean areAllBeside(List<Placement> placements) {
+    for (Placement placement : placements) {
+      if (placement.beside().isEmpty()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Tells the client at once that it will not be granted what it asks for. */

@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.CoreState;
+import io.lockkeeper.server.core.state.Hold;
 import io.lockkeeper.server.core.state.Lease;
 import java.util.Optional;
 
@@ -68,8 +69,12 @@ public final class Releases {
   }
 
   private static boolean hasToken(Acquisition acquisition, long token) {
-    return acquisition.holds().stream()
-        .anyMatch(hold -> hold.hasToken() && hold.token().value() == token);
+    for (Hold hold : acquisition.holds()) {
+      if (hold.hasToken() && hold.token().value() == token) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {

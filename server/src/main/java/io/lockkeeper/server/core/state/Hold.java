@@ -267,7 +267,16 @@ public final class Hold implements EntryOwner {
 
   /** Returns the others at the same place that the mirror does not show. */
   public List<Hold> followers() {
-    return here.stream().filter(hold -> hold != this && !hold.seen).toList();
+    if (!isFollowed()) {
+      return List.of();
+    }
+    List<Hold> followers = new ArrayList<>();
+    for (Hold hold : here) {
+      if (hold != this && !hold.seen) {
+        followers.add(hold);
+      }
+    }
+    return followers;
   }
 
   /** Returns whether there are {@link #followers}. */

@@ -78,8 +78,12 @@ public final class Fields {
 
   static String printable(String field, String value, int maxBytes) {
     text(field, value, maxBytes);
-    if (!value.codePoints().allMatch(QuotedInput::isPrintable)) {
-      throw invalid(field, "must have printable characters only: " + QuotedInput.of(value));
+    int character;
+    for (int i = 0; i < value.length(); i += Character.charCount(character)) {
+      character = value.codePointAt(i);
+      if (!QuotedInput.isPrintable(character)) {
+        throw invalid(field, "must have printable characters only: " + QuotedInput.of(value));
+      }
     }
     return value;
   }

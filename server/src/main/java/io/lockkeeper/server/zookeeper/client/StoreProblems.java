@@ -76,6 +76,11 @@ public final class StoreProblems {
     return unlisted.size() >= MAX_UNLISTED || unlisted.contains(directory);
   }
 
+  /** Returns whether there is a directory that could not be listed the last time. */
+  public boolean hasUnlisted() {
+    return !unlisted.isEmpty();
+  }
+
   /** Returns whether anything is known to be unwritable. */
   public boolean hasUnwritable() {
     return !unwritable.isEmpty();

@@ -66,7 +66,12 @@ public final class EntryCreation extends Write {
 
   /** Returns whether one of the entries is placed beside another. */
   boolean isPlaced() {
-    return entries.stream().anyMatch(entry -> entry.beside().isPresent());
+    for (PlannedEntry entry : entries) {
+      if (entry.beside().isPresent()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns whether one of the entries is placed beside one of these acquisitions. */

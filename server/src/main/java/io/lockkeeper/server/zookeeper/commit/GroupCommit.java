@@ -102,6 +102,9 @@ public final class GroupCommit {
 
   /** Who is ahead in a queue that we may not list, nobody can tell. */
   private Optional<StoreEvent> unknown(Write write) {
+    if (!problems.hasUnlisted()) {
+      return Optional.empty();
+    }
     return write.joined().stream()
         .filter(problems::isUnlisted)
         .findFirst()

@@ -240,7 +240,7 @@ public final class MirrorFeed implements HandleListener {
   }
 
   private void lookAgainLater(long current) {
-    if (!context.problems().unlisted().isEmpty()) {
+    if (context.problems().hasUnlisted()) {
       context.executor().after(LOOK_AGAIN_MILLIS, () -> lookAgain(current));
     }
   }

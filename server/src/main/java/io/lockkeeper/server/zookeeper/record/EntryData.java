@@ -9,8 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -27,6 +29,10 @@ public final class EntryData {
 
   /** Far more than an entry of ours ever has: metadata and texts are limited. */
   private static final int MAX_BYTES = 128 << 10;
+
+  /** How most entries end, by their index; no transaction of ours has so many operations. */
+  private static final List<byte[]> TAILS =
+      IntStream.range(0, 256).mapToObj(index -> tail(index, 0, Optional.empty(), 0)).toList();
 
   private final byte[] common;
 
@@ -131,13 +137,21 @@ public final class EntryData {
     if (index == 0 && ordinal == 0 && kept.isEmpty() && tokenEpochs == 0) {
       return common;
     }
-    Map<String, Object> own = fields(index, ordinal, kept, tokenEpochs);
-    byte[] tail = Json.write(own);
-    tail[0] = ',';
+    boolean hasIndexOnly = ordinal == 0 && kept.isEmpty() && tokenEpochs == 0;
+    byte[] tail =
+        hasIndexOnly && index < TAILS.size()
+            ? TAILS.get(index)
+            : tail(index, ordinal, kept, tokenEpochs);
     int body = common.length - 1;
     byte[] whole = Arrays.copyOf(common, body + tail.length);
     System.arraycopy(tail, 0, whole, body, tail.length);
     return whole;
+  }
+
+  private static byte[] tail(int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
+    byte[] tail = Json.write(fields(index, ordinal, kept, tokenEpochs));
+    tail[0] = ',';
+    return tail;
   }
 
   /**

@@ -125,7 +125,7 @@ public final class StorePaths {
   }
 
   public static String claimName(long sessionId) {
-    return String.format("%016x", sessionId);
+    return HexFormat.of().toHexDigits(sessionId);
   }
 
   public static boolean isClaimName(String name) {
