@@ -267,10 +267,7 @@ public final class Hold implements EntryOwner {
 
   /** Returns the others at the same place that the mirror does not show. */
   public List<Hold> followers() {
-    if (!isFollowed()) {
-      return List.of();
-    }
-    List<Hold> followers = new ArrayList<>();
+    List<Hold> followers = new ArrayList<>(0);
     for (Hold hold : here) {
       if (hold != this && !hold.seen) {
         followers.add(hold);

@@ -134,10 +134,10 @@ public final class EntryData {
    * request. Not to be changed: entries may share it.
    */
   public byte[] with(int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
-    if (index == 0 && ordinal == 0 && kept.isEmpty() && tokenEpochs == 0) {
+    boolean hasIndexOnly = ordinal == 0 && kept.isEmpty() && tokenEpochs == 0;
+    if (hasIndexOnly && index == 0) {
       return common;
     }
-    boolean hasIndexOnly = ordinal == 0 && kept.isEmpty() && tokenEpochs == 0;
     byte[] tail =
         hasIndexOnly && index < TAILS.size()
             ? TAILS.get(index)

@@ -18,18 +18,14 @@ final class Machine {
     Map<String, Object> machine = new LinkedHashMap<>();
     machine.put("cpu", field(Path.of("/proc/cpuinfo"), "model name"));
     machine.put("cores", Runtime.getRuntime().availableProcessors());
-    machine.put("coresAtOnce", hundredths(processors.atOnce()));
-    machine.put("sortsPerMillisecondOfOneCore", hundredths(processors.sorts()));
-    machine.put("nanosOfAReadIn4MB", hundredths(processors.readNanos()));
+    machine.put("coresAtOnce", processors.atOnce());
+    machine.put("sortsPerMillisecondOfOneCore", processors.sorts());
+    machine.put("nanosOfAReadIn4MB", processors.readNanos());
     machine.put("memory", field(Path.of("/proc/meminfo"), "MemTotal"));
     machine.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
     machine.put(
         "jvm", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
     return machine;
-  }
-
-  private static double hundredths(double number) {
-    return Math.round(number * 100) / 100d;
   }
 
   private static String field(Path file, String name) throws IOException {

@@ -24,9 +24,8 @@ record Processors(double sorts, double atOnce, double readNanos) {
 
   private static final long WINDOW_NANOS = 500_000_000L;
   private static final int NUMBERS = 4_096;
-  private static final int READ_BYTES = 4 << 20;
   private static final int STRIDE = 16; // A line of the cache.
-  private static final int READS_AT_ONCE = 10_000;
+  private static final int LINES = (4 << 20) / (STRIDE * Integer.BYTES);
 
   /** Measures them, for some two seconds. */
   static Processors measure() throws InterruptedException {
@@ -56,47 +55,45 @@ record Processors(double sorts, double atOnce, double readNanos) {
 
   private static double sort() {
     int[] numbers = new Random(1).ints(NUMBERS).toArray();
-    long start = System.nanoTime();
-    long end = start;
-    long done = 0;
-    while (end - start < WINDOW_NANOS) {
-      Arrays.sort(numbers.clone());
-      done++;
-      end = System.nanoTime();
-    }
-    return done * 1e6 / (end - start);
+    return 1e6 / nanosOf(() -> Arrays.sort(numbers.clone()));
   }
 
   private static double read() {
     int[] next = oneRound();
-    int at = 0;
+    return nanosOf(() -> goRound(next)) / LINES;
+  }
+
+  private static double nanosOf(Runnable work) {
     long start = System.nanoTime();
     long end = start;
     long done = 0;
     while (end - start < WINDOW_NANOS) {
-      for (int i = 0; i < READS_AT_ONCE; i++) {
-        at = next[at];
-      }
-      done += READS_AT_ONCE;
+      work.run();
+      done++;
       end = System.nanoTime();
     }
-    // Where it ended says nothing, but must be thought to.
-    return at < 0 ? 0 : (double) (end - start) / done;
+    return (double) (end - start) / done;
+  }
+
+  private static void goRound(int[] next) {
+    int at = 0;
+    do {
+      at = next[at];
+    } while (at != 0);
   }
 
   /** Returns where to read next, so that all lines are read once a round, in no order. */
   private static int[] oneRound() {
-    int[] next = new int[READ_BYTES / Integer.BYTES];
-    int lines = next.length / STRIDE;
-    int[] order = new int[lines];
+    int[] next = new int[LINES * STRIDE];
+    int[] order = new int[LINES];
     Random random = new Random(1);
-    for (int i = 0; i < lines; i++) {
+    for (int i = 0; i < LINES; i++) {
       int other = random.nextInt(i + 1);
       order[i] = order[other];
       order[other] = i;
     }
-    for (int i = 0; i < lines; i++) {
-      next[order[i] * STRIDE] = order[(i + 1) % lines] * STRIDE;
+    for (int i = 0; i < LINES; i++) {
+      next[order[i] * STRIDE] = order[(i + 1) % LINES] * STRIDE;
     }
     return next;
   }

@@ -27,7 +27,7 @@ final class ResultsJson {
    * @param about what is said of the run as a whole, first
    */
   static String of(Map<String, Object> about, Results results) {
-    Map<String, Object> all = new LinkedHashMap<>(about);
+    Map<String, Object> all = rounded(about);
     Map<String, Object> rows = new LinkedHashMap<>();
     for (String row : results.rows()) {
       Map<String, Object> systems = new LinkedHashMap<>();
