@@ -2,6 +2,7 @@ package io.lockkeeper.integration.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.integration.docs.Page.Block;
 import io.lockkeeper.integration.harness.Alone;
@@ -147,7 +148,9 @@ final class GuidesIT {
     // Then
     long left = Long.parseLong(Files.readString(directory.resolve("left")).strip());
     assertThat(difference).isEmpty();
-    assertThat(ProcessHandle.of(left).filter(GuidesIT::isAtWork)).isEmpty();
+    await()
+        .untilAsserted(
+            () -> assertThat(ProcessHandle.of(left).filter(GuidesIT::isAtWork)).isEmpty());
   }
 
   @Test
@@ -186,7 +189,10 @@ final class GuidesIT {
     return new Guide(Page.parse("planted.md", String.join("\n", blocks)));
   }
 
-  /** An ended process may stay in the table until somebody asks for its exit code. */
+  /**
+   * Nobody waits for a killed process that is not his child: it is seen until a processor has had
+   * time to end it, and stays in the table until somebody asks for its exit code.
+   */
   private static boolean isAtWork(ProcessHandle process) {
     return process.isAlive() && process.info().command().isPresent();
   }
