@@ -24,8 +24,9 @@ import io.lockkeeper.server.rpc.call.ServerLimits;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The network under gRPC: its threads, as many as gRPC itself would start, which connections to
- * peers share; and what one connection may do. Opened once and closed once.
+ * The network under gRPC: its threads, one for each processor, which connections to peers share;
+ * and what one connection may do. Opened once and closed once. Netty's default, twice as many
+ * threads, wakes each of them for less.
  */
 final class Transport {
 
@@ -46,7 +47,7 @@ final class Transport {
 
   Transport() {
     this.acceptor = group(1, "lockkeeper-grpc-accept");
-    this.workers = group(0, "lockkeeper-grpc");
+    this.workers = group(Runtime.getRuntime().availableProcessors(), "lockkeeper-grpc");
   }
 
   /** Makes a group; none of its threads runs before it has something to do. */
