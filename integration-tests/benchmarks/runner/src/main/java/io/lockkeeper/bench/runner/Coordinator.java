@@ -1,11 +1,7 @@
 package io.lockkeeper.bench.runner;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,8 +9,6 @@ import java.util.stream.Stream;
 
 /** One coordinator as one runs it: the program's jar. */
 final class Coordinator implements AutoCloseable {
-
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   private final Child child;
   private final int port;
@@ -63,31 +57,16 @@ final class Coordinator implements AutoCloseable {
   }
 
   private boolean isReady() throws IOException {
-    try {
-      return get("/readyz").status() == 200;
-    } catch (ConnectException notYet) {
-      return false;
-    }
+    return Http.find(page("/readyz")).filter(answer -> answer.status() == 200).isPresent();
   }
 
   /** Returns a metric's value; of several with other labels, their sum. */
   double metric(String name) throws IOException {
-    return Metrics.sum(get("/metrics").body(), name);
+    return Metrics.sum(Http.get(page("/metrics")).body(), name);
   }
 
-  private record Answer(int status, String body) {}
-
-  private Answer get(String path) throws IOException {
-    try {
-      var answer =
-          HTTP.send(
-              HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path)).build(),
-              BodyHandlers.ofString());
-      return new Answer(answer.statusCode(), answer.body());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException(e);
-    }
+  private URI page(String path) {
+    return URI.create("http://127.0.0.1:" + httpPort + path);
   }
 
   /** Returns the coordinator's process. */

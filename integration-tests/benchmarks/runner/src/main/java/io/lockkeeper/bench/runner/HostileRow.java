@@ -79,17 +79,17 @@ final class HostileRow extends OwnRow {
      */
     void calibrate() throws IOException, InterruptedException {
       hostile.ask("rehearse leases");
-      double rehearsed = 0;
-      while (rehearsed <= settings.warmUpSeconds() * 1_000) {
-        rehearsed += settings.millis();
-        Report unused = scene.warmUp(order);
-      }
+      double unusedSeconds = warm();
       hostile.ask("rehearsed");
       settle();
       for (String attack : settings.attacks()) {
         Sample unused = under(attack);
       }
-      double unusedSeconds = WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
+      unusedSeconds = warm();
+    }
+
+    private double warm() throws IOException {
+      return WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
     }
 
     /** An attack and what it is compared with stand side by side, now one first, now the other. */

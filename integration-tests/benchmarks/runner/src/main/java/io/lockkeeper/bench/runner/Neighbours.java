@@ -6,9 +6,6 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +17,6 @@ import java.util.stream.Stream;
 /** Servers of other systems, where they are installed. */
 final class Neighbours {
 
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final int PATIENCE_MILLIS = 5_000;
 
   private Neighbours() {}
@@ -72,16 +68,7 @@ final class Neighbours {
   }
 
   private static boolean isHealthy(URI health) throws IOException {
-    try {
-      return HTTP.send(HttpRequest.newBuilder(health).build(), BodyHandlers.ofString())
-          .body()
-          .contains("true");
-    } catch (ConnectException notYet) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException(e);
-    }
+    return Http.find(health).filter(answer -> answer.body().contains("true")).isPresent();
   }
 
   /**

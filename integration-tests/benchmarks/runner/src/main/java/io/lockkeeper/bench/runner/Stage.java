@@ -30,6 +30,7 @@ final class Stage implements AutoCloseable {
   private Optional<Scene> certified = Optional.empty();
   private Optional<Scene> encrypted = Optional.empty();
   private Optional<Scene> kept = Optional.empty();
+  private Optional<Neighbours.Running> etcd = Optional.empty();
   private Optional<Neighbours.Running> redis = Optional.empty();
 
   /** Nothing runs yet; processes write below {@code directory}. */
@@ -69,7 +70,10 @@ final class Stage implements AutoCloseable {
   }
 
   private Neighbours.Running etcd() throws IOException, InterruptedException {
-    return opened(Neighbours.etcd(directory.resolve("etcd")));
+    if (etcd.isEmpty()) {
+      etcd = Optional.of(opened(Neighbours.etcd(directory.resolve("etcd"))));
+    }
+    return etcd.orElseThrow();
   }
 
   private Neighbours.Running redis() throws IOException, InterruptedException {

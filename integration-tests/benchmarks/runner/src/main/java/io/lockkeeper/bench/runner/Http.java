@@ -1,0 +1,54 @@
+package io.lockkeeper.bench.runner;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What servers say of themselves over HTTP. */
+final class Http {
+
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private Http() {}
+
+  /** A status and the text that came with it. */
+  record Answer(int status, String body) {}
+
+  /** Asks a server that serves, and waits half a minute for the answer at most. */
+  static Answer get(URI address) throws IOException {
+    return get(address, PATIENCE);
+  }
+
+  private static Answer get(URI address, Duration patience) throws IOException {
+    try {
+      HttpResponse<String> answer =
+          CLIENT.send(
+              HttpRequest.newBuilder(address).timeout(patience).build(), BodyHandlers.ofString());
+      return new Answer(answer.statusCode(), answer.body());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  /** Asks a server that may not be there yet; empty if nobody answers in half a minute. */
+  static Optional<Answer> find(URI address) throws IOException {
+    return find(address, PATIENCE);
+  }
+
+  static Optional<Answer> find(URI address, Duration patience) throws IOException {
+    try {
+      return Optional.of(get(address, patience));
+    } catch (ConnectException | HttpTimeoutException notYet) {
+      return Optional.empty();
+    }
+  }
+}
