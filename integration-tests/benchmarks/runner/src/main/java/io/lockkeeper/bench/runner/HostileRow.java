@@ -79,17 +79,17 @@ final class HostileRow extends OwnRow {
      */
     void calibrate() throws IOException, InterruptedException {
       hostile.ask("rehearse leases");
-      double unusedSeconds = warm();
+      warmUp();
       hostile.ask("rehearsed");
       settle();
       for (String attack : settings.attacks()) {
         Sample unused = under(attack);
       }
-      unusedSeconds = warm();
+      warmUp();
     }
 
-    private double warm() throws IOException {
-      return WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
+    private void warmUp() throws IOException {
+      double unusedSeconds = WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
     }
 
     /** An attack and what it is compared with stand side by side, now one first, now the other. */

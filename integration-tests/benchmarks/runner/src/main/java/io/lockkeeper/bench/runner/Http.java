@@ -22,7 +22,7 @@ final class Http {
   /** A status and the text that came with it. */
   record Answer(int status, String body) {}
 
-  /** Asks a server that serves, and waits half a minute for the answer at most. */
+  /** Asks a server that serves, and waits half a minute at most until the answer begins. */
   static Answer get(URI address) throws IOException {
     return get(address, PATIENCE);
   }
@@ -39,7 +39,7 @@ final class Http {
     }
   }
 
-  /** Asks a server that may not be there yet; empty if nobody answers in half a minute. */
+  /** Asks a server that may not be there yet; empty if nobody begins to answer in half a minute. */
   static Optional<Answer> find(URI address) throws IOException {
     return find(address, PATIENCE);
   }
