@@ -102,8 +102,12 @@ final class CrowdIT {
     hasty.forEach(Asking::awaitEnd);
 
     // Then
-    Awaitility.await().atMost(SETTLE).until(() -> znodes.entries("crowd/deadline").size() == 1);
-    assertThat(lock("crowd/deadline").getQueueLength()).isZero();
+    Awaitility.await()
+        .atMost(SETTLE)
+        .until(
+            () ->
+                lock("crowd/deadline").getQueueLength() == 0
+                    && znodes.entries("crowd/deadline").size() == 1);
     holder.release();
     awaitNothingLeft("crowd/deadline");
   }

@@ -37,7 +37,11 @@ class FailFastTest {
   }
 
   private LockkeeperClientBuilder builder() {
-    return LockkeeperClient.builder("first:1,second:2")
+    return builder("first:1,second:2");
+  }
+
+  private LockkeeperClientBuilder builder(String servers) {
+    return LockkeeperClient.builder(servers)
         .channels(this::connect)
         .clock(clock)
         .callbackExecutor(Runnable::run);
@@ -90,6 +94,30 @@ class FailFastTest {
         .havingCause()
         .withMessageContaining("limit of 3 leases")
         .isInstanceOf(RequestRefusedException.class);
+  }
+
+  @Test
+  void serverThatIsSlowAndTheOnlyOneHasMostOfTheRequestTimeout() {
+    // Given
+    first.script((request, stream) -> {});
+    Duration limit = Duration.ofSeconds(10);
+    CompletableFuture<LockHandle> asked =
+        acquire(builder("first:1").failFast().requestTimeout(limit)); // and 2 s go by
+    // When
+    clock.advance(Duration.ofMillis(5_900));
+    boolean early = asked.isDone();
+    clock.advance(Duration.ofMillis(200));
+    // Then
+    assertThat(early).isFalse();
+    assertThat(asked)
+        .failsWithin(Duration.ZERO)
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOfSatisfying(
+            ServerUnavailableException.class,
+            e ->
+                assertThat(e.failures())
+                    .containsExactly("first:1: UNAVAILABLE, no answer within 8000 ms"));
   }
 
   @Test

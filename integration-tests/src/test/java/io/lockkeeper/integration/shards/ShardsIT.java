@@ -195,7 +195,7 @@ final class ShardsIT {
     // When
     shards.a().znodes().delete("/lockkeeper/shards");
     // Then
-    await().ignoreExceptions().until(() -> shards.table(shards.a()).equals(table));
+    await().until(() -> shards.table(shards.a()).equals(table));
     Asking asking = Asking.forLock(shards.connect(shards.a()), "guarded/1");
     assertThat(asking.awaitEnd().getDescription()).contains("shard 'b'");
   }

@@ -1,5 +1,7 @@
 package io.lockkeeper.integration.shards;
 
+import static org.awaitility.Awaitility.await;
+
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.lockkeeper.client.LockkeeperClient;
@@ -9,7 +11,6 @@ import io.lockkeeper.integration.harness.Jar;
 import io.lockkeeper.integration.harness.Program;
 import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.v1.GetShardsRequest;
-import io.lockkeeper.v1.GetShardsResponse;
 import io.lockkeeper.v1.ShardServiceGrpc;
 import io.lockkeeper.v1.ShardTable;
 import java.io.IOException;
@@ -29,6 +30,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * own. A test class that registers them as its extension has them whole before each test.
  */
 final class TwoShards implements BeforeEachCallback, AfterAllCallback {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final Cluster a = Cluster.start(Plan.quick(1));
   private final Cluster b = Cluster.start(Plan.quick(1));
@@ -109,12 +112,15 @@ final class TwoShards implements BeforeEachCallback, AfterAllCallback {
     return channel;
   }
 
-  /** Returns the table as a shard has it. */
+  /** Returns the table as a shard has it; waits while that cannot say, as when it changes. */
   ShardTable table(Cluster shard) {
-    GetShardsResponse response =
-        ShardServiceGrpc.newBlockingStub(connect(shard))
-            .getShards(GetShardsRequest.getDefaultInstance());
-    return response.getTable();
+    ShardServiceGrpc.ShardServiceBlockingStub stub =
+        ShardServiceGrpc.newBlockingStub(connect(shard));
+    GetShardsRequest request = GetShardsRequest.getDefaultInstance();
+    return await()
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(() -> stub.getShards(request).getTable(), table -> true);
   }
 
   @Override

@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,6 +51,8 @@ public final class Session
     implements SessionConnector.ConnectionHandler, LeaseRenewal.RenewalListener, SessionLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+
+  private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   /** Why nothing is done for a request any more. */
   public static final String CLOSED = "this client is closed: build another one";
@@ -185,6 +188,15 @@ public final class Session
   }
 
   @Override
+  public long openingLimitNanos(int servers) {
+    // Where each is asked only once, a slow one has its share of the time, and some is left to say
+    // so.
+    return isToFailFast()
+        ? Math.max(MAX_OPENING_NANOS, settings.requestTimeout().toNanos() / 5 * 4 / servers)
+        : Math.min(MAX_OPENING_NANOS, attemptLimitNanos());
+  }
+
+  @Override
   public void onOpened(SessionOpened opened, long sentAtNanos) {
     if (lease.isEmpty()) {
       Lease fresh = Lease.of(opened, sentAtNanos);
@@ -287,12 +299,16 @@ public final class Session
       useNewKey(); // A lease whose opening got no answer has ended meanwhile.
     } else if (!why.isPassing() && code != Status.Code.RESOURCE_EXHAUSTED) {
       acquisitions.forEach(a -> a.fail(why.toException(LockNames.quoted(a.names()))));
-    } else if (failFast && !wasServed && nobodyIsThere()) {
+    } else if (isToFailFast() && nobodyIsThere()) {
       acquisitions.forEach(a -> a.fail(unavailable(a.names())));
     }
     if (acquisitions.isEmpty()) {
       connector.stop();
     }
+  }
+
+  private boolean isToFailFast() {
+    return failFast && !wasServed;
   }
 
   /** Returns whether each server was tried, and none has said that it will serve before long. */

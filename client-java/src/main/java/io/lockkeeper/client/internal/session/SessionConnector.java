@@ -38,7 +38,6 @@ import org.slf4j.LoggerFactory;
 final class SessionConnector {
 
   private static final Logger LOG = LoggerFactory.getLogger(SessionConnector.class);
-  private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
   private static final long MIN_OPENING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long STABLE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -70,6 +69,9 @@ final class SessionConnector {
 
     /** Returns how long an attempt should take at most, in nanoseconds. */
     long attemptLimitNanos();
+
+    /** Returns how long one of so many servers may take to open a stream, in nanoseconds. */
+    long openingLimitNanos(int servers);
 
     /** Returns whether the server serves the lease as far as is known: others are not heard. */
     boolean isCurrent(SessionResponse response);
@@ -207,8 +209,7 @@ final class SessionConnector {
   }
 
   private void openStream() {
-    long limit =
-        Math.min(MAX_OPENING_NANOS, Math.max(MIN_OPENING_NANOS, handler.attemptLimitNanos()));
+    long limit = Math.max(MIN_OPENING_NANOS, handler.openingLimitNanos(servers.count()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
     stream = Optional.of(next);
     timer.set(limit, () -> onUnanswered("no answer within " + limit / 1_000_000 + " ms"));
