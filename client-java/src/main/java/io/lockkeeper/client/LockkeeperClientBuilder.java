@@ -167,10 +167,10 @@ public final class LockkeeperClientBuilder {
   /**
    * Fails requests for locks at once, rather than after {@link #requestTimeout}, while the client
    * has not reached any server yet and each of them was tried once, a silent one for its share of
-   * four fifths of that timeout or 3 s: with {@link RequestRefusedException} where one has as many
-   * clients as it may, else with {@link ServerUnavailableException}. A server that answers that it
-   * cannot serve now is tried again as ever, and so is every server once a first one has served.
-   * For programs that somebody waits for. Default: not.
+   * four fifths of that timeout, or 3 s if that is more: with {@link RequestRefusedException} where
+   * one has as many clients as it may, else with {@link ServerUnavailableException}. A server that
+   * answers that it cannot serve now is tried again as ever, and so is every server once a first
+   * one has served. For programs that somebody waits for. Default: not.
    */
   public LockkeeperClientBuilder failFast() {
     failFast = true;

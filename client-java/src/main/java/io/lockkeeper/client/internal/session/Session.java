@@ -51,7 +51,6 @@ public final class Session
     implements SessionConnector.ConnectionHandler, LeaseRenewal.RenewalListener, SessionLink {
 
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
-
   private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   /** Why nothing is done for a request any more. */
@@ -189,11 +188,12 @@ public final class Session
 
   @Override
   public long openingLimitNanos(int servers) {
-    // Where each is asked only once, a slow one has its share of the time, and some is left to say
-    // so.
-    return isToFailFast()
-        ? Math.max(MAX_OPENING_NANOS, settings.requestTimeout().toNanos() / 5 * 4 / servers)
-        : Math.min(MAX_OPENING_NANOS, attemptLimitNanos());
+    // Asked only once, a slow one has its share of the time; some is left to say who was silent.
+    long mostNanos =
+        isToFailFast()
+            ? Math.max(MAX_OPENING_NANOS, settings.requestTimeout().toNanos() / 5 * 4 / servers)
+            : MAX_OPENING_NANOS;
+    return Math.min(mostNanos, attemptLimitNanos());
   }
 
   @Override
