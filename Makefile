@@ -71,7 +71,7 @@ format: ## Format the Java sources
 demo: $(JAR) ## Show locks changing hands on a small cluster
 	integration-tests/demo/run.sh
 
-bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (more than an hour; about 45 minutes with ROUNDS=3 SECONDS=2)
+bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (more than an hour; some 40 minutes with ROUNDS=3 SECONDS=2)
 	BENCH_SECONDS='$(SECONDS)' integration-tests/benchmarks/run.sh
 
 growth: $(JAR) ## Measure what is large: NAMES=1000000 held at once, 100,000 leases, 100,000 waiters (some 15 minutes, 16 GB)
