@@ -60,10 +60,19 @@ final class SessionAttachment {
     return connected;
   }
 
-  void onConnected() {
-    connected = true;
+  /**
+   * Takes note of a connection. Returns false if it is over by now: a later one was told that the
+   * session has expired, for which ZooKeeper's client says a timeout of zero, and that is told
+   * next.
+   */
+  boolean onConnected() {
+    int granted = handle().getSessionTimeout();
+    connected = granted > 0;
     wasConnected = true;
-    grantedMillis = handle().getSessionTimeout();
+    if (connected) {
+      grantedMillis = granted;
+    }
+    return connected;
   }
 
   void onDisconnected() {

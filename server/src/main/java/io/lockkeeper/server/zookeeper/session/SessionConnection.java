@@ -94,7 +94,9 @@ public final class SessionConnection
 
   @Override
   public void onConnected() {
-    attachment.onConnected();
+    if (!attachment.onConnected()) {
+      return;
+    }
     // Each connection negotiates anew, and a shorter timeout would make the bound a lie.
     boolean fits = attachment.fits(context.onUnusable());
     switch (state) {
