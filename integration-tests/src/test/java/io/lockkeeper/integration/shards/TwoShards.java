@@ -3,6 +3,8 @@ package io.lockkeeper.integration.shards;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.Status.Code;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.failover.Cluster;
@@ -119,7 +121,7 @@ final class TwoShards implements BeforeEachCallback, AfterAllCallback {
     GetShardsRequest request = GetShardsRequest.getDefaultInstance();
     return await()
         .atMost(PATIENCE)
-        .ignoreExceptions()
+        .ignoreExceptionsMatching(e -> Status.fromThrowable(e).getCode() == Code.UNAVAILABLE)
         .until(() -> stub.getShards(request).getTable(), table -> true);
   }
 

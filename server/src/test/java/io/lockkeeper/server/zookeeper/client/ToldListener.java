@@ -4,7 +4,7 @@ import java.util.Collection;
 import org.apache.zookeeper.WatchedEvent;
 
 /** Notes in words what a handle tells. */
-record ToldListener(Collection<String> told) implements HandleListener {
+public record ToldListener(Collection<String> told) implements HandleListener {
 
   @Override
   public void onConnected() {

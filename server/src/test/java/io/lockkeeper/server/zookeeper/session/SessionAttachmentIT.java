@@ -6,8 +6,8 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
-import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
+import io.lockkeeper.server.zookeeper.client.ToldListener;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -36,7 +36,7 @@ final class SessionAttachmentIT {
     CompletableFuture<SessionAttachment> opened = new CompletableFuture<>();
     context
         .executor()
-        .execute(() -> opened.complete(new SessionAttachment(context, new Listener())));
+        .execute(() -> opened.complete(new SessionAttachment(context, new ToldListener(told))));
     return opened.get(10, TimeUnit.SECONDS);
   }
 
@@ -76,22 +76,5 @@ final class SessionAttachmentIT {
     assertThat(connected).isFalse();
     assertThat(attachment.isConnected()).isFalse();
     close(attachment, context);
-  }
-
-  private final class Listener implements HandleListener {
-    @Override
-    public void onConnected() {
-      told.add("connected");
-    }
-
-    @Override
-    public void onDisconnected() {
-      told.add("disconnected");
-    }
-
-    @Override
-    public void onExpired() {
-      told.add("expired");
-    }
   }
 }
