@@ -100,8 +100,15 @@ final class TlsFloodIT {
         }
       }
 
-      // Then
-      assertThat(target.refused("address-handshakes")).isPositive();
+      // Then: a busy machine may make so few handshakes a second that nothing has to wait
+      Awaitility.await("some wait for their turn")
+          .atMost(PATIENCE)
+          .until(
+              () -> {
+                Floods.halfHellos(target.attack(), 200);
+                target.attack().close();
+                return target.refused("address-handshakes") > 0;
+              });
       target.assertServes();
       target.awaitGivenBack();
       Footprint after = Footprint.of(target.server());
