@@ -29,19 +29,19 @@ final class WatchersRow extends OwnRow {
     Order order = new Order(Shape.OWN, CLIENTS, settings.rampMillis(), settings.millis(), 0, 0);
     Order settling = new Order(Shape.OWN, CLIENTS, 0, SETTLING_MILLIS, 0, 0);
     try (TalkingJvm load = stage.talk("watchers", LOAD, coordinator.address())) {
+      watch(load);
+      double unusedSeconds = WarmUp.warm(scene, Shape.OWN, CLIENTS, settings);
+      end(load);
       for (List<Boolean> round :
           Rounds.of(List.of(true, false), settings.rounds(), settings.seed())) {
         for (boolean watched : round) {
           if (watched) {
-            load.ask("watch " + WATCHERS + " " + PREFIX);
+            watch(load);
           }
           // What a new watch is told first, of every lock, is not what busy locks cost later.
           Report unused = scene.warmUp(settling);
           results.add(label(), watched ? "watched" : "unwatched", scene.measure(order));
-          JsonNode status = load.ask("end");
-          if (status.get("failures").asLong() > 0) {
-            throw new IOException("watches have ended: " + status);
-          }
+          end(load);
         }
       }
       results.figure(
@@ -51,6 +51,17 @@ final class WatchersRow extends OwnRow {
     results.ratio(
         label() + "/without",
         results.median(label(), "watched") / results.median(label(), "unwatched"));
+  }
+
+  private static void watch(TalkingJvm load) throws IOException {
+    JsonNode unused = load.ask("watch " + WATCHERS + " " + PREFIX);
+  }
+
+  private static void end(TalkingJvm load) throws IOException {
+    JsonNode status = load.ask("end");
+    if (status.get("failures").asLong() > 0) {
+      throw new IOException("watches have ended: " + status);
+    }
   }
 
   private void measureStopped(
