@@ -69,8 +69,8 @@ final class HeldRow extends OwnRow {
   private void status(int names, String when, TalkingJvm load, Results results) throws IOException {
     JsonNode status = load.ask("status");
     note(names, "held " + when, status.get("held").asLong(), results);
-    note(names, "lost " + when, status.get("lost").asLong(), results);
-    note(names, "in jeopardy " + when, status.get("jeopardies").asLong(), results);
+    note(names, "requests lost " + when, status.get("lost").asLong(), results);
+    note(names, "requests in jeopardy " + when, status.get("jeopardies").asLong(), results);
     note(
         names,
         "longest cycle of another lock, ms, " + when,
