@@ -1,5 +1,6 @@
 package io.lockkeeper.cli.shard;
 
+import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
@@ -15,6 +16,7 @@ import io.lockkeeper.v1.GetShardsResponse;
 import io.lockkeeper.v1.ListNamespacesRequest;
 import io.lockkeeper.v1.ListNamespacesResponse;
 import io.lockkeeper.v1.SetShardsRequest;
+import io.lockkeeper.v1.ShardServiceGrpc.ShardServiceBlockingStub;
 import java.util.List;
 
 /** Asks each shard's coordinators about its ensemble, and has the table written there. */
@@ -50,8 +52,7 @@ final class Ensembles {
   }
 
   private static Copy copy(Servers servers) {
-    GetShardsResponse response =
-        servers.shards(stub -> stub.getShards(GetShardsRequest.getDefaultInstance()));
+    GetShardsResponse response = servers.shards(Ensembles::getShards);
     try {
       ShardRecord record = ShardMessages.toRecord(response);
       return new Copy(
@@ -59,6 +60,23 @@ final class Ensembles {
     } catch (StatusRuntimeException e) {
       throw new CliException(
           ExitCodes.FAILED, "the server's table is none: " + e.getStatus().getDescription(), e);
+    }
+  }
+
+  /** Asks once more, a few times, who says that it does not know: the table may be changing. */
+  private static GetShardsResponse getShards(ShardServiceBlockingStub stub) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return stub.getShards(GetShardsRequest.getDefaultInstance());
+      } catch (StatusRuntimeException e) {
+        boolean isAnswer = e.getStatus().getCause() == null; // Else nobody listens there.
+        if (e.getStatus().getCode() != Code.UNAVAILABLE
+            || !isAnswer
+            || attempt == TableChanges.ATTEMPTS) {
+          throw e;
+        }
+      }
+      TableChanges.pause();
     }
   }
 

@@ -17,7 +17,9 @@ import java.util.function.UnaryOperator;
  */
 final class TableChanges {
 
-  private static final int ATTEMPTS = 10;
+  /** How often something is tried that may do a moment later. */
+  static final int ATTEMPTS = 10;
+
   private static final long PAUSE_MILLIS = 300;
 
   final Ensembles ensembles;
