@@ -29,6 +29,8 @@ import io.lockkeeper.v1.GetClusterRequest;
 import io.lockkeeper.v1.GetClusterResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
+import io.lockkeeper.v1.GetShardsRequest;
+import io.lockkeeper.v1.GetShardsResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.ListLeasesRequest;
@@ -42,6 +44,7 @@ import io.lockkeeper.v1.RequestReleaseRequest;
 import io.lockkeeper.v1.RequestReleaseResponse;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import io.lockkeeper.v1.ShardServiceGrpc;
 import io.lockkeeper.v1.UnfreezeRequest;
 import io.lockkeeper.v1.UnfreezeResponse;
 import io.lockkeeper.v1.WatchRequest;
@@ -77,7 +80,10 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
   /** How the next watches end, before {@link #watchEnd} counts. */
   public final Queue<Status> nextWatchEnds = new ConcurrentLinkedQueue<>();
 
-  /** All requests about holders and limits, and all watches, as they came. */
+  /** How the next questions for the table of shards end, before {@link #refusal} counts. */
+  public final Queue<Status> nextTableEnds = new ConcurrentLinkedQueue<>();
+
+  /** All requests about holders, limits and shards, and all watches, as they came. */
   public final List<Message> requests = new CopyOnWriteArrayList<>();
 
   /** What calls have said of who makes them. */
@@ -100,6 +106,7 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
             .addService(this)
             .addService(new Admin())
             .addService(new Leases())
+            .addService(new Shards())
             .addService(health.getHealthService())
             .intercept(new Authorizations())
             .build();
@@ -210,6 +217,20 @@ public final class FakeLockService extends LockServiceGrpc.LockServiceImplBase
       @Override
       public void onCompleted() {}
     };
+  }
+
+  /** Says of itself that it is one ensemble. */
+  private final class Shards extends ShardServiceGrpc.ShardServiceImplBase {
+    @Override
+    public void getShards(GetShardsRequest request, StreamObserver<GetShardsResponse> response) {
+      Optional<Status> end = Optional.ofNullable(nextTableEnds.poll());
+      if (end.isPresent()) {
+        requests.add(request);
+        response.onError(end.get().asRuntimeException());
+      } else {
+        answer(request, GetShardsResponse.getDefaultInstance(), response);
+      }
+    }
   }
 
   /** The service for leases. */
