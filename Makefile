@@ -1,16 +1,22 @@
-# `make` lists what there is. JDK 17 is all it takes: ./mvnw brings Maven.
+# `make` lists the targets. `run` and `test` need only a JDK 17: ./mvnw brings Maven. CONTRIBUTING.md has the tiers of the tests.
 
 .DEFAULT_GOAL := help
 # Not -q, which would hide the compiler's warnings: with -Werror they are the errors.
 MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
+# The modules that `make test` tests, and the number that makes its simulation run other seeds with each commit.
+TESTED := server,client-java,testing,cli,integration-tests
+COMMITS := $(shell git rev-list --count HEAD 2>/dev/null)
+# Shows which tests run, and not what the packaging of the jar has to say.
+PROGRESS := -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin=info -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugins.shade=error
+SUMMARY := java scripts/TestSummary.java target/tests-started
 # What has a reference in Javadoc.
 LIBRARIES := client-java,testing,integrations/spring-boot-starter,integrations/shedlock
 comma := ,
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
 
-.PHONY: help build run test clients programs unit lint docs baseline dist supply-chain checksums format demo bench growth conformance failover outages chaos fuzz soak model screenshots clean
+.PHONY: help build run test check clients lint docs baseline dist supply-chain checksums format demo bench growth conformance failover outages chaos fuzz soak model screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,19 +30,22 @@ $(JAR): $(SOURCES)
 run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
 	java -XX:+ExitOnOutOfMemoryError -jar $(JAR) dev --data-dir data
 
-test: programs ## Run every check and every test, integration tests and clients in other languages included
-	./mvnw verify
-	clients/run.sh lint test versions package
+test: ## Run the Java tests that guard every promise (8 minutes; 12 from a fresh clone)
+	@mkdir -p target && touch target/tests-started
+	$(MVN) $(PROGRESS) verify -pl $(TESTED) -am -Dunit.groups='!slow' -Dit.groups=smoke -Dtest.output.toFile=true \
+	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 || { $(SUMMARY); exit 1; }
+	@$(SUMMARY)
+	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, clients in other languages, packages, docs."
+	@echo "\`make check\` runs everything; CONTRIBUTING.md has the tiers between."
 
-clients: $(JAR) ## Build, check, test and package the clients in Python, Go and Node; LANGUAGES="python go" some only
+check: $(JAR) ## Run every check and every test, then soak, chaos and fuzz (about 60 minutes and 25 more)
+	.ci/run --all
+	$(MAKE) soak
+	$(MAKE) chaos
+	$(MAKE) fuzz SECONDS=300
+
+clients: $(JAR) ## Build, check, test and package the clients in Python, Go and Node.js; LANGUAGES="python go" for some
 	clients/run.sh programs lint test versions package
-
-# What the integration tests start of those clients.
-programs:
-	clients/run.sh programs
-
-unit: ## Run the unit tests only
-	./mvnw test
 
 lint: ## Check format, style, layering and the API, without tests
 	$(MVN) verify -DskipTests -DskipITs
@@ -62,14 +71,14 @@ supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is 
 	scripts/supply-chain.sh
 
 checksums: ## Record the checksums of what the build downloads, after a change of versions
-	$(MVN) $(RECORD) -DskipITs -Dsurefire.failIfNoSpecifiedTests=false -Dtest=TextTest verify
+	$(MVN) $(RECORD) -DskipITs -Dtest=TextTest verify
 	$(MVN) $(RECORD) -q -P release -pl $(LIBRARIES) -am package -Dmaven.test.skip=true
 
 format: ## Format the Java sources
 	$(MVN) -pl '!bom' spotless:apply
 
 demo: $(JAR) ## Show locks changing hands on a small cluster
-	integration-tests/demo/run.sh
+	integration-tests/programs/demo.sh
 
 bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (more than an hour; some 40 minutes with ROUNDS=3 SECONDS=2)
 	BENCH_SECONDS='$(SECONDS)' integration-tests/benchmarks/run.sh
@@ -81,16 +90,16 @@ conformance: ## Judge our clients by the contract, or another one: CLIENT='comma
 	CLIENT='$(CLIENT)' ONLY='$(ONLY)' integration-tests/conformance/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
-	integration-tests/failover/run.sh
+	integration-tests/programs/run.sh failover.Floors
 
 outages: $(JAR) ## Measure what outages of ZooKeeper servers cost, against its floors (some 25 minutes); ROWS="paused killed" for some, TIMES=10, SEED=N
-	OUTAGES_SEED='$(SEED)' OUTAGES_TIMES='$(TIMES)' integration-tests/outages/run.sh $(ROWS)
+	OUTAGES_SEED='$(SEED)' OUTAGES_TIMES='$(TIMES)' integration-tests/programs/run.sh outages.Outages $(ROWS)
 
 chaos: $(JAR) ## Kill, freeze and cut off everything for ten minutes, and check what was promised
-	integration-tests/chaos/run.sh
+	integration-tests/programs/chaos/run.sh
 
 fuzz: $(JAR) ## Send hostile requests to every rpc until something breaks, or for SECONDS=N; SEED=N repeats a round; MINUTES=30 stays with the same coordinators, floods them and watches what they take
-	FUZZ_SECONDS='$(SECONDS)' FUZZ_SEED='$(SEED)' FUZZ_MINUTES='$(MINUTES)' integration-tests/fuzz/run.sh
+	integration-tests/programs/run.sh fuzz.Fuzz '$(SECONDS)' '$(SEED)' '$(MINUTES)'
 
 soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIRST-LAST
 	$(MVN) -pl server -am test-compile

@@ -28,7 +28,7 @@ else
       printf '\n%s\n\n' "SKIPPED: the client for $language is not built" >&2
     fi
   done
-  integration-tests/polyglot/install.sh python_client
+  integration-tests/polyglot/install.sh python_stubs
   if [ -x integration-tests/polyglot/build/python/bin/python ]; then
     set -- "$@" --client "$kit/python/python.sh driver.py" --mistakes "$kit/python/python.sh mistakes.py"
   else

@@ -32,12 +32,14 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What nobody should send gets a clear answer from a whole server, and disturbs nobody. */
+@Tag("smoke")
 final class BadInputIT {
 
   private static final String UNKNOWN_LEASE = "0123456789abcdef0123456789abcdef";

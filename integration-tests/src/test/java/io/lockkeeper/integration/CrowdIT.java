@@ -24,13 +24,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many clients at once, and clients that change their minds. */
 final class CrowdIT {
 
   private static final Pattern RECEIVED = Pattern.compile("Received: ([0-9]+)");
-  private static final Duration SETTLE = Duration.ofSeconds(30);
 
   private final Rig rig = Rig.shared();
   private final ManagedChannel channel = rig.connect();
@@ -51,21 +51,22 @@ final class CrowdIT {
 
     // When
     holder.release();
-    Awaitility.await().atMost(SETTLE).until(() -> granted(waiting) > 0);
+    Awaitility.await().until(() -> granted(waiting) > 0);
     long packets = zookeeperPackets() - before;
 
     // Then
     assertThat(granted(waiting)).isEqualTo(1);
-    assertThat(packets).as("requests to ZooKeeper for one hand-off").isLessThan(50);
+    assertThat(packets).as("requests to ZooKeeper for one hand-off").isLessThan(waiters / 2);
     assertThat(lock("crowd/herd").getQueueLength()).isEqualTo(waiters - 1);
     waiting.forEach(Asking::hangUp);
     awaitNothingLeft("crowd/herd");
   }
 
   @Test
+  @Tag("smoke")
   void acquiresCancelledAtAnyMomentLeaveNothingBehind() throws Exception {
     // Given
-    int cancellations = 4_000;
+    int cancellations = 1_000;
     Random random = new Random(20_260_101);
     ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
     List<Future<?>> hangUps = new ArrayList<>();
@@ -77,7 +78,7 @@ final class CrowdIT {
       hangUps.add(timer.schedule(asking::hangUp, patienceMicros, TimeUnit.MICROSECONDS));
     }
     for (Future<?> hangUp : hangUps) {
-      hangUp.get(60, TimeUnit.SECONDS);
+      hangUp.get(1, TimeUnit.MINUTES);
     }
     timer.shutdown();
 
@@ -103,7 +104,6 @@ final class CrowdIT {
 
     // Then
     Awaitility.await()
-        .atMost(SETTLE)
         .until(
             () ->
                 lock("crowd/deadline").getQueueLength() == 0
@@ -132,7 +132,7 @@ final class CrowdIT {
               asking.await(EventCase.NOT_ACQUIRED);
               assertThat(asking.awaitEnd().isOk()).isTrue();
             });
-    Awaitility.await().atMost(SETTLE).until(() -> znodes.entries("crowd/timeout").size() == 1);
+    Awaitility.await().until(() -> znodes.entries("crowd/timeout").size() == 1);
     holder.release();
   }
 
@@ -148,7 +148,6 @@ final class CrowdIT {
 
   private void awaitNothingLeft(String prefix) {
     Awaitility.await()
-        .atMost(SETTLE)
         .until(
             () ->
                 znodes.countEntries(prefix) == 0

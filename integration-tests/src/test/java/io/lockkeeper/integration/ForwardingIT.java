@@ -1,6 +1,7 @@
 package io.lockkeeper.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Status.Code;
@@ -8,6 +9,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
+import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
 import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.v1.AcquireRequest;
@@ -27,6 +29,7 @@ import io.lockkeeper.v1.ReleaseRequest;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.time.Duration;
+import java.util.UUID;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -34,9 +37,10 @@ import org.junit.jupiter.api.Test;
 /** Two servers on one ZooKeeper: leases live at one, their clients talk to the other. */
 final class ForwardingIT {
 
-  @AutoClose private static final Rig rig = Rig.start();
-  private static final ManagedChannel owner = rig.connect();
-  private static final ManagedChannel wrong = rig.another().connect();
+  @AutoClose private static final ServerProcess ownerServer = Rig.server("/forwarding");
+  @AutoClose private static final ServerProcess wrongServer = Rig.server("/forwarding");
+  private static final ManagedChannel owner = ownerServer.connect();
+  private static final ManagedChannel wrong = wrongServer.connect();
 
   private static OpenLeaseResponse openLease() {
     return LeaseServiceGrpc.newBlockingStub(owner).openLease(OpenLeaseRequest.getDefaultInstance());
@@ -117,6 +121,33 @@ final class ForwardingIT {
   }
 
   @Test
+  void streamBoundLockIsReleasedThroughTheWrongServer() {
+    // Given
+    Asking holder = Asking.forLock(owner, "forward/stream");
+    holder.awaitGrant();
+    // When
+    ReleaseOutcome outcome = holder.release(wrong).getOutcome();
+    // Then
+    assertThat(outcome).isEqualTo(ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    assertThat(holder.awaitEnd().isOk()).isTrue();
+  }
+
+  @Test
+  void openingWithTheSameSecretReturnsTheSameLeaseThroughTheWrongServer() {
+    // Given
+    OpenLeaseRequest request =
+        OpenLeaseRequest.newBuilder()
+            .setLeaseSecret(UUID.randomUUID() + "-" + UUID.randomUUID())
+            .build();
+    OpenLeaseResponse first = LeaseServiceGrpc.newBlockingStub(owner).openLease(request);
+    // When
+    OpenLeaseResponse again = LeaseServiceGrpc.newBlockingStub(wrong).openLease(request);
+    // Then
+    assertThat(again.getLeaseId()).isEqualTo(first.getLeaseId());
+    assertThat(again.getCoordinatorId()).isEqualTo(first.getCoordinatorId());
+  }
+
+  @Test
   void leaseIsKeptAliveThroughTheWrongServer() {
     // Given
     OpenLeaseResponse lease = openLease();
@@ -175,14 +206,18 @@ final class ForwardingIT {
 
   @Test
   void leaseThatNeverWasIsNotFoundAnywhere() {
-    // When
-    StatusRuntimeException refused =
-        Assertions.catchThrowableOfType(
-            StatusRuntimeException.class,
-            () ->
-                LeaseServiceGrpc.newBlockingStub(wrong)
-                    .getLease(GetLeaseRequest.newBuilder().setLeaseId("f".repeat(32)).build()));
+    // When: a coordinator that cannot look at ZooKeeper at once answers UNAVAILABLE
+    Code code = await().until(ForwardingIT::askForUnknownLease, any -> any != Code.UNAVAILABLE);
     // Then
-    assertThat(refused.getStatus().getCode()).isEqualTo(Code.NOT_FOUND);
+    assertThat(code).isEqualTo(Code.NOT_FOUND);
+  }
+
+  private static Code askForUnknownLease() {
+    GetLeaseRequest unknown = GetLeaseRequest.newBuilder().setLeaseId("f".repeat(32)).build();
+    return Assertions.catchThrowableOfType(
+            StatusRuntimeException.class,
+            () -> LeaseServiceGrpc.newBlockingStub(wrong).getLease(unknown))
+        .getStatus()
+        .getCode();
   }
 }

@@ -22,25 +22,23 @@ import org.junit.jupiter.api.Test;
 /** How a lock without a lease is given up, and what the next holder hears of it. */
 final class GivingUpIT {
 
-  private static final Duration LONG = Duration.ofSeconds(30);
-
   private final Rig rig = Rig.shared();
   private final String lock = "giving-up/" + UUID.randomUUID();
   private final ManagedChannel channel = rig.connect();
   @AutoClose private final ByteProxy network = ByteProxy.to(rig.server().port());
 
-  private AcquireRequest delaying(Duration delay) {
+  private static AcquireRequest delaying(String lock, Duration delay) {
     return Asking.request(lock).setLockDelay(Durations.fromNanos(delay.toNanos())).build();
   }
 
   private PreviousEnd endBefore(Asking next) {
-    return next.await(EventCase.GRANTED, LONG).value().getGranted().getGrants(0).getPreviousEnd();
+    return next.awaitGrant().getGrants(0).getPreviousEnd();
   }
 
   @Test
   void releaseWorksWithoutALeaseAndEndsTheStream() {
     // Given
-    Asking holder = Asking.with(channel, delaying(Duration.ofHours(1)));
+    Asking holder = Asking.with(channel, delaying(lock, Duration.ofHours(1)));
     holder.awaitGrant();
     Asking next = Asking.forLock(channel, lock);
     next.await(EventCase.QUEUED);
@@ -57,7 +55,7 @@ final class GivingUpIT {
   @Test
   void callThatItsClientCancelsGivesTheLockUpWithoutADelay() {
     // Given
-    Asking holder = Asking.with(channel, delaying(Duration.ofHours(1)));
+    Asking holder = Asking.with(channel, delaying(lock, Duration.ofHours(1)));
     holder.awaitGrant();
     Asking next = Asking.forLock(channel, lock);
     next.await(EventCase.QUEUED);
@@ -72,19 +70,18 @@ final class GivingUpIT {
   void connectionThatBreaksCountsAsACrash() {
     // Given
     ManagedChannel weak = rig.server().connect(network.port());
-    Asking holder = Asking.with(weak, delaying(Duration.ofSeconds(3)));
-    holder.awaitGrant();
+    Asking.with(weak, delaying(lock, Duration.ofSeconds(1))).awaitGrant();
+    Asking.with(weak, delaying(lock + "/delayed", Duration.ofHours(1))).awaitGrant();
     Asking next = Asking.forLock(channel, lock);
     next.await(EventCase.QUEUED);
     // When
     network.cut();
     // Then
     await()
-        .atMost(LONG)
         .until(
             () ->
                 LockServiceGrpc.newBlockingStub(channel)
-                    .getLock(GetLockRequest.newBuilder().setName(lock).build())
+                    .getLock(GetLockRequest.newBuilder().setName(lock + "/delayed").build())
                     .getLock()
                     .hasDelayedFor());
     assertThat(endBefore(next)).isEqualTo(PreviousEnd.PREVIOUS_END_LEASE_EXPIRED);

@@ -10,36 +10,31 @@ import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Servers that ask for new connections all the time. */
-@Timeout(180)
 final class OldConnectionsIT {
 
   private static final String AGE = "--max-connection-age=1s";
-  private static final int MOVES = 10;
+  private static final int MOVES = 4;
   private static final String SENT_AWAY = "lockkeeper_sessions_sent_away_total";
 
   @Test
   void clientsThatAreSentAwayTimeAndAgainLoseNothing() throws Exception {
     // Given
-    try (Rig rig = Rig.start(AGE);
-        ServerProcess other = ServerProcess.start(rig.zookeeper().connectString(), AGE);
+    try (ServerProcess server = Rig.server("/old", AGE);
+        ServerProcess other = Rig.server("/old", AGE);
         LockkeeperClient client =
-            LockkeeperClient.builder(rig.server().address() + "," + other.address()).build()) {
+            LockkeeperClient.builder(server.address() + "," + other.address()).build()) {
       LockHandle held = client.lock("old/held");
-      Asking stream = Asking.forLock(rig.connect(), "old/stream");
+      Asking stream = Asking.forLock(server.connect(), "old/stream");
       stream.awaitGrant();
       CompletableFuture<LockHandle> waiting = client.acquire(LockRequest.of("old/stream"));
       String lease = client.leaseTag();
       // When
-      await()
-          .atMost(Duration.ofSeconds(90))
-          .until(() -> rig.server().metric(SENT_AWAY) + other.metric(SENT_AWAY) >= MOVES);
+      await().until(() -> server.metric(SENT_AWAY) + other.metric(SENT_AWAY) >= MOVES);
       // Then
       assertThat(held.isValid()).isTrue();
       assertThat(client.leaseTag()).isEqualTo(lease);
@@ -50,7 +45,7 @@ final class OldConnectionsIT {
       // When
       stream.hangUp();
       // Then
-      assertThat(waiting.get(30, TimeUnit.SECONDS).isValid()).isTrue();
+      assertThat(waiting.get(1, TimeUnit.MINUTES).isValid()).isTrue();
     }
   }
 }

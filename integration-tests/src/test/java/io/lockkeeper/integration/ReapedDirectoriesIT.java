@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 final class ReapedDirectoriesIT {
 
   private static final int LOCKS = 50;
-  private static final int ROUNDS = 40;
+  private static final int ROUNDS = 10;
 
   @Test
   void directoryRemovedUnderTheNextAcquireIsMadeAgainAndTokensStillRise() {

@@ -28,9 +28,11 @@ import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Requests that arrive twice, late, or after a connection has broken. */
+@Tag("smoke")
 final class ReplayIT {
 
   private final Rig rig = Rig.shared();
@@ -129,7 +131,7 @@ final class ReplayIT {
   @Test
   void lateRequestsOfAnExpiredLeaseReviveNothing() {
     // Given
-    String lease = openLease(2);
+    String lease = openLease(5);
     Asking expired = Asking.with(channel, Asking.under(lease, "late", "replay/late"));
     expired.awaitGrant();
     Asking next = Asking.forLock(channel, "replay/late");

@@ -15,26 +15,28 @@ import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.opentelemetry.proto.trace.v1.Span;
-import java.time.Duration;
 import java.util.HexFormat;
+import java.util.UUID;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** What a collector of traces hears of acquisitions. */
 final class TracesIT {
 
-  private static final String HOLDERS_TRACE = "0af7651916cd43dd8448eb211c80319c";
-  private static final String WAITERS_TRACE = "1bf7651916cd43dd8448eb211c80319d";
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  @AutoClose private static final SpanReceiver receiver = SpanReceiver.start();
+  @AutoClose private static final ServerProcess server = start();
+  @AutoClose private static final ServerProcess other = start();
 
-  private final SpanReceiver receiver = SpanReceiver.start();
-  private final Rig rig = Rig.start("--traces", receiver.url());
+  private final String holdersTrace = newTrace();
+  private final String waitersTrace = newTrace();
 
-  @AfterEach
-  void stop() {
-    rig.close();
-    receiver.close();
+  private static ServerProcess start() {
+    return Rig.server("/traced", "--traces=" + receiver.url());
+  }
+
+  private static String newTrace() {
+    return UUID.randomUUID().toString().replace("-", "");
   }
 
   /** Returns the channel of a client in whose span {@code b7ad6b7169203331} calls are made. */
@@ -49,7 +51,6 @@ final class TracesIT {
 
   private Span awaitSpan(String trace) {
     Awaitility.await("the span of " + trace)
-        .atMost(PATIENCE)
         .until(() -> receiver.spans().stream().anyMatch(span -> isOf(trace, span)));
     return receiver.spans().stream().filter(span -> isOf(trace, span)).findFirst().orElseThrow();
   }
@@ -73,8 +74,8 @@ final class TracesIT {
   }
 
   private void assertThatTheWaiterIsLinkedToTheHolder() {
-    Span held = awaitSpan(HOLDERS_TRACE);
-    Span waited = awaitSpan(WAITERS_TRACE);
+    Span held = awaitSpan(holdersTrace);
+    Span waited = awaitSpan(waitersTrace);
     assertThat(hex(held.getParentSpanId())).isEqualTo("b7ad6b7169203331");
     assertThat(held.getEventsList()).extracting(Span.Event::getName).containsExactly("granted");
     assertThat(waited.getEventsList())
@@ -88,7 +89,8 @@ final class TracesIT {
   @Test
   void twoWhoContendAreTwoSpansTheWaitersLinkedToTheHolders() {
     // When
-    contend(traced(rig.connect(), HOLDERS_TRACE), traced(rig.connect(), WAITERS_TRACE), "traced/1");
+    contend(
+        traced(server.connect(), holdersTrace), traced(server.connect(), waitersTrace), "traced/1");
 
     // Then
     assertThatTheWaiterIsLinkedToTheHolder();
@@ -96,37 +98,29 @@ final class TracesIT {
 
   @Test
   void waiterOfAnotherCoordinatorIsLinkedToTheHolder() {
-    // Given
-    try (ServerProcess other =
-        ServerProcess.start(rig.zookeeper().connectString(), "--traces", receiver.url())) {
-      // When
-      contend(
-          traced(rig.connect(), HOLDERS_TRACE), traced(other.connect(), WAITERS_TRACE), "traced/2");
+    // When
+    contend(
+        traced(server.connect(), holdersTrace), traced(other.connect(), waitersTrace), "traced/2");
 
-      // Then
-      assertThatTheWaiterIsLinkedToTheHolder();
-    }
+    // Then
+    assertThatTheWaiterIsLinkedToTheHolder();
   }
 
   @Test
   void requestThatIsForwardedKeepsItsTrace() {
     // Given
-    try (ServerProcess other =
-        ServerProcess.start(rig.zookeeper().connectString(), "--traces", receiver.url())) {
-      String lease =
-          LeaseServiceGrpc.newBlockingStub(rig.connect())
-              .openLease(OpenLeaseRequest.getDefaultInstance())
-              .getLeaseId();
+    String lease =
+        LeaseServiceGrpc.newBlockingStub(server.connect())
+            .openLease(OpenLeaseRequest.getDefaultInstance())
+            .getLeaseId();
 
-      // When
-      Asking asking =
-          Asking.with(
-              traced(other.connect(), HOLDERS_TRACE), Asking.under(lease, "r1", "traced/3"));
-      asking.awaitGrant();
-      asking.release();
+    // When
+    Asking asking =
+        Asking.with(traced(other.connect(), holdersTrace), Asking.under(lease, "r1", "traced/3"));
+    asking.awaitGrant();
+    asking.release();
 
-      // Then
-      assertThat(hex(awaitSpan(HOLDERS_TRACE).getParentSpanId())).isEqualTo("b7ad6b7169203331");
-    }
+    // Then
+    assertThat(hex(awaitSpan(holdersTrace).getParentSpanId())).isEqualTo("b7ad6b7169203331");
   }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Single nodes in ZooKeeper, with nothing but the program. */
 final class ZkIT {
 
-  @AutoClose private final Rig rig = Rig.start();
+  private final Rig rig = Rig.shared();
   @AutoClose private final Znodes znodes = Znodes.at(rig.zookeeper().connectString());
 
   private Program zk(String... arguments) {
@@ -27,8 +27,8 @@ final class ZkIT {
   @Test
   void nodeIsListedShownAndDeletedOnlyWithAYes() {
     // Given
-    String entry = znodes.queueForeignEntry("orders/42");
-    String directory = znodes.pathOf("orders/42");
+    String entry = znodes.queueForeignEntry("zk/42");
+    String directory = znodes.pathOf("zk/42");
     String name = entry.substring(entry.lastIndexOf('/') + 1);
     // When
     Program listed = zk("ls", directory);
@@ -49,11 +49,11 @@ final class ZkIT {
   @Test
   void secretsAreShownOnlyByForceAndNodesWithChildrenStay() {
     // Given
-    znodes.queueForeignEntry("orders/43");
+    znodes.queueForeignEntry("zk/43");
     // When
     Program refused = zk("ls", "/lockkeeper/sessions");
     Program forced = zk("ls", "/lockkeeper/sessions", "--force");
-    Program parent = zk("delete", "--yes", znodes.pathOf("orders/43"));
+    Program parent = zk("delete", "--yes", znodes.pathOf("zk/43"));
     Program missing = zk("get", "/lockkeeper/locks/nothing");
     // Then
     assertThat(refused.exitCode()).isEqualTo(2);

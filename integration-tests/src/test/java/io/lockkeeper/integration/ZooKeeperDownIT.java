@@ -9,33 +9,38 @@ import io.grpc.Status.Code;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
-import io.lockkeeper.integration.harness.Scratch;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
-import java.time.Duration;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** ZooKeeper that is not there yet, or goes away for a moment. */
+@Tag("smoke")
 final class ZooKeeperDownIT {
+
+  @AutoClose private static final ZooKeeperProcess zookeeper = Rig.startZooKeeper();
+
+  @BeforeEach
+  void up() {
+    if (!zookeeper.isAlive()) {
+      zookeeper.start();
+    }
+  }
 
   @Test
   void serverStartsWithoutZooKeeperSaysSoAndServesWhenItComes() {
     // Given
-    ZooKeeperProcess zookeeper =
-        ZooKeeperProcess.in(Scratch.directory("zookeeper"))
-            .configuration("tickTime", "500")
-            .configuration("syncLimit", "2")
-            .build();
-    try (ServerProcess server =
-        ServerProcess.launch(zookeeper.connectString(), Rig.shortSessions(5))) {
+    zookeeper.kill();
+    try (ServerProcess server = ServerProcess.launch(zookeeper.connectString(), "--root=/start")) {
       server.awaitHealth(NOT_SERVING);
 
       // When
       Status early = Asking.forLock(server.connect(), "down/early").awaitEnd();
-      Awaitility.await("words about it")
-          .atMost(Duration.ofSeconds(15))
+      Awaitility.await("the address in the log")
           .until(() -> server.output().contains("zookeeper=\"" + zookeeper.connectString()));
       zookeeper.start();
 
@@ -43,33 +48,28 @@ final class ZooKeeperDownIT {
       assertThat(early.getCode()).isEqualTo(Code.UNAVAILABLE);
       server.awaitHealth(SERVING);
       Asking.forLock(server.connect(), "down/late").awaitGrant();
-    } finally {
-      zookeeper.close();
     }
   }
 
   @Test
   void locksThatAnOutageCostsAreCountedAsThatAndNamedInTheLog() throws InterruptedException {
     // Given: client-java counts from its own side, and closes its lease a moment before the bound
-    try (Rig rig = Rig.start(Rig.shortSessions(5));
-        LockkeeperClient client = LockkeeperClient.builder(rig.server().address()).build()) {
+    try (ServerProcess server =
+            ServerProcess.start(zookeeper.connectString(), Rig.shortSessions(5, "--root=/outage"));
+        LockkeeperClient client = LockkeeperClient.builder(server.address()).build()) {
       for (int i = 0; i < 9; i++) {
         client.lock("down/lost-" + i);
       }
 
       // When
-      rig.zookeeper().kill();
+      zookeeper.kill();
 
       // Then
-      Awaitility.await("the losses")
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> rig.server().output().contains("locks were lost"));
-      assertThat(
-              rig.server()
-                  .metric("lockkeeper_losses_total{by=\"service\",reason=\"session_lost\"}"))
+      Awaitility.await("the losses").until(() -> server.output().contains("locks were lost"));
+      assertThat(server.metric("lockkeeper_losses_total{by=\"service\",reason=\"session_lost\"}"))
           .isEqualTo(9);
-      assertThat(rig.server().metric("lockkeeper_losses_total")).isEqualTo(9);
-      assertThat(rig.server().output().lines().filter(line -> line.contains("locks were lost")))
+      assertThat(server.metric("lockkeeper_losses_total")).isEqualTo(9);
+      assertThat(server.output().lines().filter(line -> line.contains("locks were lost")))
           .singleElement()
           .asString()
           .contains("WARN", "holds=\"9\"", "down/lost-0", "down/lost-4")
@@ -80,15 +80,15 @@ final class ZooKeeperDownIT {
   @Test
   void restartOfZooKeeperKeepsHoldersWaitersAndTheirOrder() {
     // Given
-    try (Rig rig = Rig.start(Rig.shortSessions(15))) {
-      Asking holder = Asking.forLock(rig.connect(), "down/restart");
+    try (ServerProcess server = ServerProcess.start(zookeeper.connectString(), "--root=/restart")) {
+      Asking holder = Asking.forLock(server.connect(), "down/restart");
       final long token = holder.awaitToken();
-      Asking waiter = Asking.forLock(rig.connect(), "down/restart");
+      Asking waiter = Asking.forLock(server.connect(), "down/restart");
       waiter.await(EventCase.QUEUED);
 
       // When
-      rig.zookeeper().restart();
-      rig.server().awaitHealth(SERVING);
+      zookeeper.restart();
+      server.awaitHealth(SERVING);
 
       // Then
       assertThat(holder.find(EventCase.LOST)).isEmpty();

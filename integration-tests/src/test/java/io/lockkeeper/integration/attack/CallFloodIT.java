@@ -8,76 +8,64 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Attackers that open calls, and send of a request all but the last byte, or nothing. */
 final class CallFloodIT {
 
   private static final int PER_CONNECTION = 4_096;
 
+  @RegisterExtension private static final Target target = Target.start("/call-flood");
+
   @Test
   void callsOfHeadersAloneNeverTakeTheServersMemoryAndEndByThemselves() throws IOException {
-    try (Target target = Target.start("--log-level=warn")) {
-      // When: far more than may be open, with all the metadata that may be
-      Floods.headersAlone(target.attack(), 8, PER_CONNECTION);
-      target.awaitRefused("address-calls");
+    // When: far more than may be open, with all the metadata that may be
+    Floods.headersAlone(target.attack(), 8, PER_CONNECTION);
+    target.awaitRefused("address-calls");
 
-      // Then
-      target.assertServes();
-      target.awaitRefused("first-message");
-      assertThat(target.server().metric("lockkeeper_calls")).isLessThan(PER_CONNECTION + 100);
-      target.attack().close();
-      target.awaitGivenBack();
-      target.assertServes();
-    }
+    // Then
+    target.assertServes();
+    target.awaitRefused("first-message");
+    assertThat(target.server().metric("lockkeeper_calls")).isLessThan(PER_CONNECTION + 100);
   }
 
   @Test
   void requestsThatNeverComeWholeNeverTakeTheServersMemory() throws IOException {
-    try (Target target = Target.start("--log-level=warn")) {
-      // When: 16 x 60 KB on each of 200 connections, thrice the direct memory
-      Floods.partialRequests(target.attack(), 200);
-      target.awaitRefused("partial-requests");
+    // When: 16 x 60 KB on each of 200 connections, three times the direct memory
+    Floods.partialRequests(target.attack(), 200);
+    target.awaitRefused("partial-requests");
 
-      // Then
-      target.assertServes();
-      target.attack().close();
-      target.awaitGivenBack();
-      target.assertServes();
-    }
+    // Then
+    target.assertServes();
   }
 
   @Test
   void requestInPiecesOfOneByteCostsNoMoreThanItsSize() throws IOException {
-    try (Target target = Target.start("--log-level=warn")) {
-      // When
-      Floods.piecesOfOneByte(target.attack(), 20);
-      target.awaitRefused("partial-requests");
+    // When
+    Floods.piecesOfOneByte(target.attack(), 20);
+    target.awaitRefused("partial-requests");
 
-      // Then
-      target.assertServes();
-    }
+    // Then
+    target.assertServes();
   }
 
   @Test
   void requestThatIsLargeOnceUnpackedIsRefused() throws IOException {
-    try (Target target = Target.start("--log-level=warn")) {
-      // Given: 10 MB of one letter as the name of a lock
-      ByteArrayOutputStream packed = new ByteArrayOutputStream();
-      try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
-        gzip.write(new byte[10 << 20]);
-      }
-      byte[] message = Messages.framedAsPacked(packed.toByteArray());
-
-      // When
-      RawHttp2 attacker = target.attack().http2(Attack.EVIL);
-      int stream = attacker.call(RawHttp2.ACQUIRE, "grpc-encoding", "gzip");
-      attacker.data(stream, message, true);
-      attacker.flush();
-
-      // Then: trailers with a status, and no reset
-      Optional<RawHttp2.Frame> answer = attacker.await(RawHttp2.HEADERS);
-      assertThat(answer).isPresent();
-      target.assertServes();
+    // Given: 10 MB of one letter as the name of a lock
+    ByteArrayOutputStream packed = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+      gzip.write(new byte[10 << 20]);
     }
+    byte[] message = Messages.framedAsPacked(packed.toByteArray());
+
+    // When
+    RawHttp2 attacker = target.attack().http2();
+    int stream = attacker.call(RawHttp2.ACQUIRE, "grpc-encoding", "gzip");
+    attacker.data(stream, message, true);
+    attacker.flush();
+
+    // Then: trailers with a status, and no reset
+    Optional<RawHttp2.Frame> answer = attacker.await(RawHttp2.HEADERS);
+    assertThat(answer).isPresent();
   }
 }

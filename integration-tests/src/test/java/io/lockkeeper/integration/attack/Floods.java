@@ -59,14 +59,14 @@ public final class Floods {
   /** Connections that say nothing. */
   static void silence(Attack attack, int connections) throws IOException {
     for (int i = 0; i < connections; i++) {
-      attack.silent(Attack.EVIL);
+      attack.silent();
     }
   }
 
   /** Connections that send the first bytes of a ClientHello and no more. */
   static void halfHellos(Attack attack, int connections) throws IOException {
     for (int i = 0; i < connections; i++) {
-      sent(attack.silent(Attack.EVIL), halfHello());
+      sent(attack.silent(), halfHello());
     }
   }
 
@@ -96,7 +96,7 @@ public final class Floods {
 
   private static boolean isMade(Attack attack, SSLContext context) {
     try {
-      attack.handshake(Attack.EVIL, context).close();
+      attack.handshake(context).close();
       return true;
     } catch (IOException e) {
       return false;
@@ -107,7 +107,7 @@ public final class Floods {
   static void headersAlone(Attack attack, int connections, int calls) throws IOException {
     String large = "x".repeat(6_000);
     for (int connection = 0; connection < connections; connection++) {
-      RawHttp2 attacker = attack.http2(Attack.EVIL);
+      RawHttp2 attacker = attack.http2();
       for (int call = 0; call < calls; call++) {
         attacker.call(RawHttp2.ACQUIRE, "x-large", large);
         if (call % 64 == 0) {
@@ -125,7 +125,7 @@ public final class Floods {
     byte[] more = new byte[FRAME];
     List<RawHttp2> attackers = new ArrayList<>();
     for (int connection = 0; connection < connections; connection++) {
-      attackers.add(attack.http2(connection % 2 == 0 ? Attack.EVIL : "127.0.0.3"));
+      attackers.add(attack.http2(connection % 2 == 0 ? attack.address() : attack.otherAddress()));
     }
     for (int call = 0; call < 16; call++) {
       for (RawHttp2 attacker : attackers) {
@@ -141,7 +141,7 @@ public final class Floods {
   /** Requests that come byte by byte. */
   static void piecesOfOneByte(Attack attack, int connections) throws IOException {
     for (int connection = 0; connection < connections; connection++) {
-      RawHttp2 attacker = attack.http2(Attack.EVIL);
+      RawHttp2 attacker = attack.http2();
       int stream = attacker.call(RawHttp2.ACQUIRE);
       attacker.data(stream, new byte[] {0, 0, 0, (byte) 0xEF, 0}, false);
       for (int sent = 0; sent < 30_000; sent++) {
@@ -158,7 +158,7 @@ public final class Floods {
       throws IOException {
     byte[] watch = Messages.framed(WatchRequest.newBuilder().setPrefix(prefix).build());
     for (int connection = 0; connection < connections; connection++) {
-      RawHttp2 attacker = attack.http2(Attack.EVIL);
+      RawHttp2 attacker = attack.http2();
       for (int call = 0; call < watches; call++) {
         attacker.data(attacker.call(WATCH), watch, true);
       }
@@ -169,7 +169,7 @@ public final class Floods {
   /** Frames of data for streams that never were, and bytes that are no frames at all. */
   static void brokenFrames(Attack attack) throws IOException {
     for (int connection = 0; connection < 200; connection++) {
-      RawHttp2 attacker = attack.http2(Attack.EVIL);
+      RawHttp2 attacker = attack.http2();
       for (int i = 0; i < 100; i++) {
         attacker.call("/" + i, "content-type", "text/plain");
         attacker.call("no-slash\u0001");
@@ -178,7 +178,7 @@ public final class Floods {
       flushed(attacker);
     }
     for (int connection = 0; connection < 200; connection++) {
-      RawHttp2 attacker = attack.silent(Attack.EVIL);
+      RawHttp2 attacker = attack.silent();
       sent(attacker, "GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
     }
   }
@@ -187,7 +187,7 @@ public final class Floods {
    * Returns whether the server has closed a connection that asks, and hangs up, again and again.
    */
   static boolean resets(Attack attack, String lock, int calls) throws IOException {
-    RawHttp2 attacker = attack.http2(Attack.EVIL);
+    RawHttp2 attacker = attack.http2();
     byte[] request = Messages.framed(Asking.request(lock).build());
     boolean closed = false;
     for (int call = 0; call < calls && !closed; call++) {
@@ -201,7 +201,7 @@ public final class Floods {
 
   /** Returns whether the server has closed a connection that pings without end. */
   static boolean pings(Attack attack) throws IOException {
-    RawHttp2 attacker = attack.http2(Attack.EVIL);
+    RawHttp2 attacker = attack.http2();
     boolean open = true;
     for (int ping = 0; ping < 1_000 && open; ping++) {
       attacker.frame(RawHttp2.PING, 0, 0, new byte[8]);

@@ -18,73 +18,66 @@ import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.TlsContexts;
 import io.lockkeeper.server.rpc.Certificates;
 import io.lockkeeper.server.rpc.Certificates.Signed;
-import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import javax.net.ssl.SSLContext;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * A server with 256 MB of heap and 64 MB of direct memory that is attacked, and an honest client of
- * it that came before. Attackers come from other addresses of this machine.
+ * it that came before. Registered as the extension of a test class, it begins an attack for each
+ * test. After the test it must give back what the attack took, and serve.
  */
-final class Target implements AutoCloseable {
+final class Target implements BeforeEachCallback, AfterEachCallback, AfterAllCallback {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final int HTTP_MILLIS = 10_000;
-  private static final int HEALTH_SECONDS = 10;
+  private static final int HTTP_MILLIS = 60_000;
 
-  private final ZooKeeperProcess zookeeper;
   private final ServerProcess server;
   private final IntFunction<ManagedChannel> connections;
-  private final Attack attack;
+  private final Optional<SSLContext> tls;
   private final ManagedChannel honest;
+  private Attack attack;
+  private String metricsBefore = "";
+  private int loggedBefore;
   private int locks;
 
   private Target(
-      IntFunction<ManagedChannel> connections, Optional<SSLContext> tls, List<String> flags) {
+      IntFunction<ManagedChannel> connections, Optional<SSLContext> tls, String... flags) {
     this.connections = connections;
-    this.zookeeper = Rig.startZooKeeper();
-    this.server =
-        ServerProcess.launchSmall(
-            zookeeper.connectString(), Rig.shortSessions(20, flags.toArray(String[]::new)));
+    this.tls = tls;
+    this.server = ServerProcess.launchSmall(Rig.shared().zookeeper().connectString(), flags);
     this.attack = new Attack(server.port(), tls);
     this.honest = connections.apply(server.port());
     Awaitility.await("health")
-        .atMost(PATIENCE)
         .failFast("the server has exited", () -> !server.isAlive())
         .until(() -> health() == SERVING);
     lockAndRelease();
   }
 
   /** Starts one without TLS. */
-  static Target start(String... flags) {
+  static Target start(String root) {
     return new Target(
         port ->
             Grpc.newChannelBuilder("127.0.0.1:" + port, InsecureChannelCredentials.create())
                 .build(),
         Optional.empty(),
-        List.of(flags));
+        "--root=" + root);
   }
 
-  /** Starts one that speaks TLS only, and takes only whom the authority for clients has signed. */
-  static Target start(Certificates servers, Certificates clients, String... flags)
-      throws Exception {
+  /** Starts one that requires TLS and a certificate that the authority for clients has signed. */
+  static Target start(String root, Certificates servers, Certificates clients) throws Exception {
     Signed own = servers.sign("server");
     Signed client = clients.sign("honest");
-    List<String> all = new ArrayList<>(List.of(flags));
-    all.add("--tls-cert=" + own.certificate());
-    all.add("--tls-key=" + own.key());
-    all.add("--tls-client-ca=" + clients.authority);
     ChannelCredentials credentials =
         TlsChannelCredentials.newBuilder()
             .trustManager(servers.authority.toFile())
@@ -93,7 +86,30 @@ final class Target implements AutoCloseable {
     return new Target(
         port -> Grpc.newChannelBuilder("localhost:" + port, credentials).build(),
         Optional.of(TlsContexts.trusting(servers.authority)),
-        all);
+        "--root=" + root,
+        "--tls-cert=" + own.certificate(),
+        "--tls-key=" + own.key(),
+        "--tls-client-ca=" + clients.authority);
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext test) {
+    attack = new Attack(server.port(), tls);
+    metricsBefore = server.metrics();
+    loggedBefore = server.output().length();
+  }
+
+  @Override
+  public void afterEach(ExtensionContext test) throws IOException {
+    attack.close();
+    awaitGivenBack();
+    assertServes();
+  }
+
+  @Override
+  public void afterAll(ExtensionContext tests) {
+    honest.shutdownNow();
+    server.close();
   }
 
   ServerProcess server() {
@@ -104,8 +120,14 @@ final class Target implements AutoCloseable {
     return honest;
   }
 
+  /** Returns the attack of this test. */
   Attack attack() {
     return attack;
+  }
+
+  /** Returns how much the server has logged since the test began. */
+  int logged() {
+    return server.output().length() - loggedBefore;
   }
 
   /** The honest client gets a lock and gives it back. */
@@ -130,7 +152,7 @@ final class Target implements AutoCloseable {
     ManagedChannel channel = connections.apply(server.port());
     try {
       return HealthGrpc.newBlockingStub(channel)
-          .withDeadlineAfter(HEALTH_SECONDS, TimeUnit.SECONDS)
+          .withDeadlineAfter(1, TimeUnit.MINUTES)
           .check(HealthCheckRequest.getDefaultInstance())
           .getStatus();
     } catch (StatusRuntimeException e) {
@@ -140,20 +162,20 @@ final class Target implements AutoCloseable {
     }
   }
 
-  /** Waits until something was refused at the limit. */
+  /** Waits until this test has met the limit. */
   void awaitRefused(String limit) {
-    Awaitility.await("refused: " + limit).atMost(PATIENCE).until(() -> refused(limit) > 0);
+    Awaitility.await("refused: " + limit).until(() -> refused(limit) > 0);
   }
 
-  /** Returns how often something was refused at the limit. */
+  /** Returns how often this test has met the limit. */
   double refused(String limit) {
-    return server.metric("lockkeeper_refused_total{limit=\"" + limit + "\"}");
+    String line = "lockkeeper_refused_total{limit=\"" + limit + "\"}";
+    return server.metric(line) - ServerProcess.metric(metricsBefore, line);
   }
 
   /** Waits until what the attack has taken is given back: only honest calls and connections. */
   void awaitGivenBack() {
     Awaitility.await("calls and connections given back")
-        .atMost(PATIENCE)
         .until(
             () ->
                 server.metric("lockkeeper_calls") < 5
@@ -172,13 +194,5 @@ final class Target implements AutoCloseable {
         status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
       return status + " " + new String(body.readAllBytes(), StandardCharsets.UTF_8);
     }
-  }
-
-  @Override
-  public void close() {
-    attack.close();
-    honest.shutdownNow();
-    server.close();
-    zookeeper.close();
   }
 }

@@ -22,7 +22,7 @@ final class CuratorCrashIT {
     // Given
     String lock = "crash-theirs-" + recipe;
     Asking ours;
-    try (CuratorProcess doomed = here.startPeer("doomed")) {
+    try (CuratorProcess doomed = here.startDoomedPeer()) {
       doomed.hand("holder").acquire(recipe, Neighbourhood.path(lock));
       ours = here.ask(lock, recipe == Recipe.READ ? LockMode.LOCK_MODE_WRITE : Party.mode(recipe));
       ours.await(EventCase.QUEUED);
@@ -43,7 +43,7 @@ final class CuratorCrashIT {
     Asking holder = here.ask("crash-waiter", LockMode.LOCK_MODE_EXCLUSIVE);
     holder.awaitGrant();
     Asking next;
-    try (CuratorProcess doomed = here.startPeer("doomed")) {
+    try (CuratorProcess doomed = here.startDoomedPeer()) {
       Party waiter =
           Party.theirs(doomed.hand("waiter"), Recipe.MUTEX, Neighbourhood.path("crash-waiter"));
       here.awaitEntries("crash-waiter", 2);
@@ -69,7 +69,7 @@ final class CuratorCrashIT {
     String path = Neighbourhood.path(lock);
     Hand waiter = here.peer("billing").hand("crash");
     CompletableFuture<Boolean> granted;
-    try (ServerProcess doomed = here.startServer()) {
+    try (ServerProcess doomed = here.startDoomedServer()) {
       LockMode mode = recipe == Recipe.READ ? LockMode.LOCK_MODE_WRITE : Party.mode(recipe);
       Asking.with(doomed.connect(), Neighbourhood.request(lock, mode).build()).awaitGrant();
       granted = waiter.startAcquire(recipe, path);
@@ -93,7 +93,7 @@ final class CuratorCrashIT {
     Hand next = here.peer("shipping").hand("crash-next");
     holder.acquire(Recipe.MUTEX, path);
     CompletableFuture<Boolean> granted;
-    try (ServerProcess doomed = here.startServer()) {
+    try (ServerProcess doomed = here.startDoomedServer()) {
       Asking.forLock(doomed.connect(), "crash-our-waiter").await(EventCase.QUEUED);
       granted = next.startAcquire(Recipe.MUTEX, path);
       here.awaitEntries("crash-our-waiter", 3);
@@ -115,7 +115,7 @@ final class CuratorCrashIT {
     Asking ours = here.ask("crash-readers", LockMode.LOCK_MODE_READ);
     ours.awaitGrant();
     Party writer;
-    try (CuratorProcess doomed = here.startPeer("doomed")) {
+    try (CuratorProcess doomed = here.startDoomedPeer()) {
       doomed.hand("reader").acquire(Recipe.READ, path);
       writer = Party.theirs(here.peer("billing").hand("crash-writer"), Recipe.WRITE, path);
       here.awaitEntries("crash-readers", 3);

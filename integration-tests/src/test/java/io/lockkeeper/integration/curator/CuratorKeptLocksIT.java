@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
-import io.lockkeeper.integration.harness.ServerProcess;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -20,8 +19,7 @@ final class CuratorKeptLocksIT {
     // Given
     String path = Neighbourhood.path("kept-ours");
     LockRequest kept = LockRequest.of("kept-ours").keepUnused(Duration.ofMinutes(10));
-    try (ServerProcess server = here.startServer();
-        LockkeeperClient client = LockkeeperClient.builder(server.address()).build()) {
+    try (LockkeeperClient client = LockkeeperClient.builder(here.address()).build()) {
       LockHandle first = client.lock(kept);
       first.close();
       here.awaitEntries("kept-ours", 1);

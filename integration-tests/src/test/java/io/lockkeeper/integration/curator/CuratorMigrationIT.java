@@ -36,7 +36,7 @@ final class CuratorMigrationIT {
     List<String> before = here.znodes().entries("migration-join");
 
     // When
-    try (ServerProcess joining = here.startServer()) {
+    try (ServerProcess joining = here.startDoomedServer()) {
       LockState lock = lock(joining.connect(), "migration-join");
 
       // Then

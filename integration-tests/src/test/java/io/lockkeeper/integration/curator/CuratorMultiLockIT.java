@@ -108,7 +108,7 @@ final class CuratorMultiLockIT {
   void deadlineEndsTheStandoffWithALockThatIsTakenOneByOne() {
     // Given
     billing.acquire(Recipe.MUTEX, Neighbourhood.path("multi-stand-a"));
-    Asking ours = ask(withDeadline(several("multi-stand-a", "multi-stand-b"), 1_000));
+    Asking ours = ask(withDeadline(several("multi-stand-a", "multi-stand-b"), 5_000));
     ours.await(EventCase.QUEUED);
 
     // When

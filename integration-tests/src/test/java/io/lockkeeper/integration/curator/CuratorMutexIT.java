@@ -17,9 +17,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Curator's {@code InterProcessMutex} in other processes, and clients of ours, on one lock. */
+@Tag("smoke")
 final class CuratorMutexIT {
 
   private static final int ROUNDS = 40;

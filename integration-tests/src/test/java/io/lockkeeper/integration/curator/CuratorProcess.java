@@ -9,7 +9,6 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -22,10 +21,7 @@ import org.awaitility.Awaitility;
 /** A {@link CuratorPeer} in a JVM of its own. */
 final class CuratorProcess implements AutoCloseable {
 
-  /** How long after its last sign of life ZooKeeper takes away what a peer holds. */
-  static final Duration SESSION_TIMEOUT = Duration.ofSeconds(2);
-
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final long PATIENCE_SECONDS = 60;
 
   private final Process process;
   private final Path errors;
@@ -41,11 +37,15 @@ final class CuratorProcess implements AutoCloseable {
     commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
   }
 
-  /** Starts a peer whose nodes say {@code name}, and waits until it is connected. */
-  static CuratorProcess start(String zookeeper, String name) {
+  /**
+   * Starts a peer whose nodes contain {@code name}, and waits until it is connected.
+   *
+   * @param timeoutSeconds when ZooKeeper ends its session after it has died
+   */
+  static CuratorProcess start(String zookeeper, String name, int timeoutSeconds) {
     Path errors = Scratch.directory("curator-" + name).resolve("stderr");
     List<String> line =
-        Jar.ofTests(CuratorPeer.class, zookeeper, Long.toString(SESSION_TIMEOUT.toMillis()), name);
+        Jar.ofTests(CuratorPeer.class, zookeeper, Integer.toString(timeoutSeconds * 1_000), name);
     try {
       CuratorProcess peer =
           new CuratorProcess(
@@ -68,7 +68,7 @@ final class CuratorProcess implements AutoCloseable {
   /** Waits until a revocation listener of the peer has heard, and returns the path of its lock. */
   String awaitRevocation() {
     try {
-      String path = revocations.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      String path = revocations.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
       if (path == null) {
         throw new AssertionError("no revocation was heard; see " + errors);
       }
@@ -82,7 +82,7 @@ final class CuratorProcess implements AutoCloseable {
   /** Kills the peer with SIGKILL, and returns when it is dead. Its session is left to expire. */
   void kill() {
     process.destroyForcibly();
-    Awaitility.await("end of the peer").atMost(PATIENCE).until(() -> !process.isAlive());
+    Awaitility.await("end of the peer").until(() -> !process.isAlive());
   }
 
   @Override
@@ -102,7 +102,7 @@ final class CuratorProcess implements AutoCloseable {
 
   static <T> T join(CompletableFuture<T> future, String what) {
     return future
-        .orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+        .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
         .exceptionally(
             e -> {
               throw new AssertionError("no " + what, e);

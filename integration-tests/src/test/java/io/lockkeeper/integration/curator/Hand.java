@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
  */
 record Hand(CuratorProcess peer, String thread) {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** Asks for a lock, and waits for it. */
   void acquire(Recipe recipe, String path) {

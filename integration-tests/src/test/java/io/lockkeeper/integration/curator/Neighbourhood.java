@@ -29,11 +29,14 @@ final class Neighbourhood {
   /** Where the service has always had its locks: a lock {@code x} is the directory {@code x}. */
   static final String LOCKS = "/service/locks";
 
-  private static final int LOCK_SESSION_SECONDS = 3;
+  /** The session timeout of servers that are killed. */
+  private static final int DOOMED_SECONDS = 5;
+
   private static Neighbourhood shared;
 
   private final ZooKeeperProcess zookeeper = Rig.startZooKeeper();
-  private final ServerProcess server = startServer();
+  private final ServerProcess server =
+      ServerProcess.start(zookeeper.connectString(), "--locks-path=" + LOCKS);
   private final ManagedChannel channel = server.connect();
   private final Znodes znodes = Znodes.at(zookeeper.connectString(), LOCKS);
   private final Map<String, CuratorProcess> peers = new HashMap<>();
@@ -45,21 +48,31 @@ final class Neighbourhood {
     return shared;
   }
 
-  /** Starts one more server on the same directories, which the caller closes. */
-  ServerProcess startServer() {
+  /** Starts one more server on the same directories, which the caller kills. */
+  ServerProcess startDoomedServer() {
     return ServerProcess.start(
-        zookeeper.connectString(),
-        Rig.shortSessions(LOCK_SESSION_SECONDS, "--locks-path=" + LOCKS));
+        zookeeper.connectString(), Rig.shortSessions(DOOMED_SECONDS, "--locks-path=" + LOCKS));
   }
 
   /** Returns a peer that lives as long as the tests. */
   synchronized CuratorProcess peer(String name) {
-    return peers.computeIfAbsent(name, this::startPeer);
+    return peers.computeIfAbsent(
+        name, any -> CuratorProcess.start(zookeeper.connectString(), name, 30));
   }
 
-  /** Starts a peer that the caller closes. */
-  CuratorProcess startPeer(String name) {
-    return CuratorProcess.start(zookeeper.connectString(), name);
+  /** Starts a peer that the caller kills. */
+  CuratorProcess startDoomedPeer() {
+    return CuratorProcess.start(zookeeper.connectString(), "doomed", DOOMED_SECONDS);
+  }
+
+  /** Returns what a Curator client connects to. */
+  String zookeeper() {
+    return zookeeper.connectString();
+  }
+
+  /** Returns the address of the server. */
+  String address() {
+    return server.address();
   }
 
   /** Returns a connection to the server. */

@@ -7,15 +7,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 
 /** A service in a JVM of its own, which sells without a pause until it is told to stop. */
 final class StockProcess implements AutoCloseable {
-
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Process process;
   private final Path errors;
@@ -89,7 +86,7 @@ final class StockProcess implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    Awaitility.await("end of " + name).atMost(PATIENCE).until(() -> !process.isAlive());
+    Awaitility.await("end of " + name).until(() -> !process.isAlive());
     if (process.exitValue() != 0) {
       throw new AssertionError(name + " ended with " + process.exitValue() + "; see " + errors);
     }

@@ -68,84 +68,39 @@ final class SnippetsTest {
   }
 
   @Test
-  void exampleIsFoundWhateverItsIndentationAndBlankLines() {
-    // Given
-    Page page =
-        Page.parse(
-            "planted.md",
-            """
-            - as an item:
+  void examplesThatMatchASourceOrSayWhyTheyAreNotRunHaveNoProblem() {
+    assertThat(
+            problems(
+                Page.parse(
+                    "planted.md",
+                    """
+                    - as an item, with another indentation and a blank line:
 
-              ```java
-              private static boolean isSnippet(Block block) {
+                      ```java
+                      private static boolean isSnippet(Block block) {
 
-                return !NO_SNIPPETS.contains(block.language());
-              }
-              ```
-            """);
+                        return !NO_SNIPPETS.contains(block.language());
+                      }
+                      ```
 
-    // When
-    List<String> problems = problems(page);
-
-    // Then
-    assertThat(problems).isEmpty();
+                    <!-- not run: Redis -->
+                    ```java
+                    never();
+                    ```
+                    """)))
+        .isEmpty();
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "private static boolean isSnippet(Block block) {\nreturn !NO_SNIPPETS.contains(b);\n}",
-        "private static boolean isSnippet(Block block) {\nreturn"
-            + " !NO_SNIPPETS.contains(block.language());\n}",
-        "private static boolean isSnippet(Block block) {\n}",
-        ""
+        "```java\nprivate static boolean isSnippet(Block block) {\n}\n```\n",
+        "```java\n```\n",
+        "```kotlin\nprivate static boolean isSnippet(Block block) {\n```\n",
+        "<!-- not run:   -->\n```java\nnever();\n```\n"
       })
-  void exampleThatIsNotInTheTreeIsFound(String code) {
-    // Given
-    Page page = Page.parse("planted.md", "```java\n" + code + "\n```\n");
-
-    // When
-    List<String> problems = problems(page);
-
-    // Then
-    assertThat(problems).singleElement().asString().startsWith("line 1: ");
-  }
-
-  @Test
-  void exampleInTheLanguageOfAnotherFileIsFound() {
-    // Given
-    String code = "private static boolean isSnippet(Block block) {";
-
-    // When
-    List<String> problems = problems(Page.parse("planted.md", "```kotlin\n" + code + "\n```\n"));
-
-    // Then
-    assertThat(problems).hasSize(1);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"<!-- not run: -->", "<!-- not run:   -->"})
-  void exampleThatIsLeftOutWithoutAReasonIsFound(String line) {
-    // Given
-    Page page = Page.parse("planted.md", line + "\n```java\nnever();\n```\n");
-
-    // When
-    List<String> problems = problems(page);
-
-    // Then
-    assertThat(problems).containsExactly("line 2: no reason is given");
-  }
-
-  @Test
-  void exampleThatIsLeftOutWithAReasonIsNot() {
-    // Given
-    Page page = Page.parse("planted.md", "<!-- not run: of Redis -->\n```java\nnever();\n```\n");
-
-    // When
-    List<String> problems = problems(page);
-
-    // Then
-    assertThat(problems).isEmpty();
+  void exampleThatMatchesNoSourceOfItsLanguageOrGivesNoReasonIsAProblem(String page) {
+    assertThat(problems(Page.parse("planted.md", page))).hasSize(1);
   }
 
   private static boolean isSnippet(Block block) {

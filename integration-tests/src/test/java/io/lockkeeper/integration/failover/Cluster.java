@@ -20,23 +20,35 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Coordinators in front of an ensemble, all processes of their own. A test class that registers one
- * as its extension has it whole before each test, and closed after the last one.
+ * Coordinators in front of an ensemble, all processes of their own. Registered as the extension of
+ * a test class, it is restored before each test and closed after the last one, unless it is shared.
  */
-public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAllCallback {
+public final class Cluster
+    implements AutoCloseable, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
   /** By how much more a renewal vouches, at least, if the session was proved since. */
   private static final long PROVED_NANOS = 100_000_000;
 
-  private final Pace pace;
+  private static final long ANSWER_SECONDS = 60;
+
+  private static Optional<Cluster> shared = Optional.empty();
+
+  private final Plan plan;
   private final Ensemble ensemble;
   private final List<List<ByteProxy>> wires = new ArrayList<>();
   private final List<ByteProxy> doors = new ArrayList<>();
@@ -77,12 +89,29 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
   }
 
   private Cluster(Plan plan, Ensemble ensemble) {
-    this.pace = plan.pace();
+    this.plan = plan;
     this.ensemble = ensemble;
     for (int i = 0; i < plan.coordinators(); i++) {
-      seats.add(seat(plan));
+      seats.add(seat());
     }
     this.znodes = Znodes.at(ensemble.connectString());
+  }
+
+  /**
+   * Returns the cluster that all test classes with the same plan use one after the other. It ends
+   * with the JVM, or when a class asks for another plan: only one is alive at a time.
+   */
+  public static synchronized Cluster shared(Plan plan) {
+    if (shared.isEmpty() || !shared.get().plan.equals(plan)) {
+      shared.ifPresent(Cluster::close);
+      shared = Optional.empty();
+      shared = Optional.of(start(plan));
+    }
+    return shared.get();
+  }
+
+  private static synchronized boolean isShared(Cluster cluster) {
+    return shared.filter(each -> each == cluster).isPresent();
   }
 
   /** Starts everything, and returns when every coordinator serves. */
@@ -111,12 +140,12 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
     }
   }
 
-  private Seat seat(Plan plan) {
+  private Seat seat() {
     int port = Ports.free();
     List<ByteProxy> wire =
         ensemble.servers().stream().map(server -> ByteProxy.to(server.port())).toList();
     wires.add(wire);
-    List<String> flags = new ArrayList<>(pace.flags());
+    List<String> flags = new ArrayList<>(plan.pace().flags());
     if (plan.doors()) {
       ByteProxy door = ByteProxy.to(port);
       doors.add(door);
@@ -133,7 +162,7 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
 
   /** Returns the pace. */
   public Pace pace() {
-    return pace;
+    return plan.pace();
   }
 
   /** Returns the ensemble. */
@@ -202,7 +231,7 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
     RenewLeaseResponse renewed;
     do {
       Pace.letPass(Duration.ofMillis(50));
-      renewed = leases.renewLease(renewal); // Throws when the 20 s are over.
+      renewed = leases.renewLease(renewal); // Throws when its deadline has passed.
       if (!renewed.getCoordinatorId().equals(lease.getCoordinatorId())) {
         return false;
       }
@@ -213,8 +242,11 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
         .isInitialized();
   }
 
-  /** Wakes and starts everybody, heals all, and waits until every coordinator serves. */
+  /**
+   * Resumes or starts all processes, heals all proxies, and waits until every coordinator serves.
+   */
   public void restore() {
+    ensemble.restore();
     wires.forEach(wire -> wire.forEach(ByteProxy::heal));
     doors.forEach(ByteProxy::heal);
     seats.stream().filter(Seat::isAlive).forEach(seat -> seat.process().resume());
@@ -229,20 +261,20 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
     // on that one would move.
     for (int i = 0; i < seats.size(); i++) {
       LeaseServiceGrpc.LeaseServiceBlockingStub leases =
-          LeaseServiceGrpc.newBlockingStub(connect(i)).withDeadlineAfter(Duration.ofSeconds(20));
+          LeaseServiceGrpc.newBlockingStub(connect(i))
+              .withDeadlineAfter(ANSWER_SECONDS, TimeUnit.SECONDS);
       Awaitility.await("a lease on a session that is proved alive")
-          .atMost(Duration.ofSeconds(20))
           .ignoreExceptionsInstanceOf(StatusRuntimeException.class)
           .until(() -> isProvedSinceALeaseWasOpened(leases));
     }
   }
 
-  /** Returns a new connection to a coordinator; it lasts as long as the cluster. */
-  ManagedChannel connect(int index) {
+  /** Returns a new connection to a coordinator; it lasts until the end of the test. */
+  public ManagedChannel connect(int index) {
     return connectTo(seats.get(index).port());
   }
 
-  /** Returns a new connection to a port of this machine. */
+  /** Returns a new connection to a port of this machine; it lasts until the end of the test. */
   synchronized ManagedChannel connectTo(int port) {
     ManagedChannel channel =
         NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
@@ -255,20 +287,39 @@ public final class Cluster implements AutoCloseable, BeforeEachCallback, AfterAl
     return LockkeeperClient.builder(addresses()).ttl(ttl).build();
   }
 
+  /** Restores the cluster; if a test has damaged a process beyond that, by new processes. */
   @Override
   public void beforeEach(ExtensionContext test) {
-    ensemble.awaitWhole();
-    restore();
+    try {
+      restore();
+    } catch (RuntimeException e) {
+      LOG.atWarn().setCause(e).log("the processes of the cluster are started anew");
+      seats.forEach(Seat::kill);
+      ensemble.close();
+      restore();
+    }
+  }
+
+  @Override
+  public void afterEach(ExtensionContext test) {
+    disconnect();
   }
 
   @Override
   public void afterAll(ExtensionContext tests) {
-    close();
+    if (!isShared(this)) {
+      close();
+    }
+  }
+
+  private synchronized void disconnect() {
+    channels.forEach(ManagedChannel::shutdownNow);
+    channels.clear();
   }
 
   @Override
-  public synchronized void close() {
-    channels.forEach(ManagedChannel::shutdownNow);
+  public void close() {
+    disconnect();
     znodes.close();
     seats.forEach(Seat::close);
     wires.forEach(wire -> wire.forEach(ByteProxy::close));

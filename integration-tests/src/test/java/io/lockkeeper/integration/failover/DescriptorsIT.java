@@ -1,30 +1,32 @@
 package io.lockkeeper.integration.failover;
 
 import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
+import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.failover.Cluster.Plan;
-import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Descriptors;
 import io.lockkeeper.integration.harness.ServerProcess;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A coordinator that has no file descriptor left. */
-@Alone
 final class DescriptorsIT {
+
+  @RegisterExtension private static final Cluster cluster = Cluster.shared(Plan.quick(2));
 
   @Test
   void coordinatorWithoutDescriptorsTakesNobodyInAndKeepsItsHoldersUntilItHasSome()
       throws InterruptedException {
-    try (Cluster cluster = Cluster.start(Plan.quick(1));
-        LockkeeperClient client = cluster.client(Duration.ofMinutes(1));
+    // Given
+    ServerProcess coordinator = cluster.seat(0).process();
+    try (LockkeeperClient client =
+            LockkeeperClient.builder(coordinator.address()).ttl(Duration.ofMinutes(1)).build();
         LockHandle held = client.lock("descriptors/held")) {
-      // Given
-      ServerProcess coordinator = cluster.seat(0).process();
       ServingStatus without;
 
       // When
@@ -37,7 +39,7 @@ final class DescriptorsIT {
       }
 
       // Then
-      assertThat(without).isEqualTo(ServingStatus.UNKNOWN);
+      assertThat(without).isEqualTo(UNKNOWN);
       coordinator.awaitHealth(SERVING);
       assertThat(held.isValid()).isTrue();
     }

@@ -45,8 +45,8 @@ final class Ears implements LockListener {
   }
 
   /** Waits until a server has said again that the lock is held. */
-  void awaitSafety(Duration patience) {
-    Awaitility.await("safety").atMost(patience).until(this::isSafe);
+  void awaitSafety() {
+    Awaitility.await("safety").until(this::isSafe);
   }
 
   /** Completes when the lock is lost. */

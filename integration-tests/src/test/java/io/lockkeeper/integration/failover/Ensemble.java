@@ -23,8 +23,6 @@ import org.awaitility.Awaitility;
 /** ZooKeeper: one server alone, or three that elect a leader, each a process with its own data. */
 public final class Ensemble implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-
   /** A follower that is refused by a leader that does not listen yet tries again a second later. */
   private static final Duration PROXIES = Duration.ofSeconds(2);
 
@@ -96,11 +94,12 @@ public final class Ensemble implements AutoCloseable {
     return ensemble;
   }
 
-  /** Starts all servers, none of which runs, and returns when all of them serve. */
+  /** Starts the servers that do not run, and returns when they serve. */
   public void startAll() {
     // None of them serves before most of them run.
     CompletableFuture.allOf(
             servers.stream()
+                .filter(server -> !server.isAlive())
                 .map(
                     server ->
                         CompletableFuture.runAsync(
@@ -117,6 +116,7 @@ public final class Ensemble implements AutoCloseable {
             .environment(plan.environments().apply(index))
             .configuration("tickTime", Long.toString(pace.tick().toMillis()))
             .configuration("syncLimit", Integer.toString(pace.syncLimit()))
+            .configuration("maxSessionTimeout", Long.toString(longestSession(pace).toMillis()))
             .systemProperty("zookeeper.forceSync", pace.fsync() ? "yes" : "no");
     if (plan.size() > 1) {
       for (int i = 0; i < plan.size(); i++) {
@@ -136,6 +136,11 @@ public final class Ensemble implements AutoCloseable {
       }
     }
     return builder.build();
+  }
+
+  private static Duration longestSession(Pace pace) {
+    Duration minute = Duration.ofMinutes(1);
+    return pace.lockSession().compareTo(minute) > 0 ? pace.lockSession() : minute;
   }
 
   /** Returns what a server is called in a network. */
@@ -168,7 +173,6 @@ public final class Ensemble implements AutoCloseable {
   /** Returns the leader; of one server alone, that. */
   public ZooKeeperProcess leader() {
     return Awaitility.await("a leader")
-        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))
         .until(() -> inMode("leader", "standalone"), found -> !found.isEmpty())
         .get(0);
@@ -179,10 +183,16 @@ public final class Ensemble implements AutoCloseable {
     return inMode("follower", "follower");
   }
 
+  /** Resumes or starts every server, and returns when each leads or follows. */
+  void restore() {
+    servers.stream().filter(ZooKeeperProcess::isAlive).forEach(ZooKeeperProcess::resume);
+    startAll();
+    awaitWhole();
+  }
+
   /** Waits until every server leads or follows. */
   public void awaitWhole() {
     Awaitility.await("a whole ensemble")
-        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(50))
         .until(() -> servers.stream().noneMatch(server -> mode(server).isEmpty()));
   }

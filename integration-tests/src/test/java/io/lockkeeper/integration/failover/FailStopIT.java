@@ -3,25 +3,23 @@ package io.lockkeeper.integration.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.integration.failover.Cluster.Plan;
-import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Debugger;
 import io.lockkeeper.server.testing.Ports;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.ReleaseOutcome;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A coordinator in whose core something throws: it ends, and others go on with what it had. */
-@Alone
 final class FailStopIT {
 
   private static final int STATE_IN_DOUBT = 71;
   private static final String CORE = "io.lockkeeper.server.core.Kernel";
   private static final String STORE = "io.lockkeeper.server.zookeeper.ZooKeeperLockStore";
 
-  @AutoClose private static final Cluster cluster = Cluster.start(Plan.quick(2));
+  @RegisterExtension private static final Cluster cluster = Cluster.shared(Plan.quick(2));
   private static int debugPort;
 
   @BeforeEach
@@ -45,7 +43,7 @@ final class FailStopIT {
       // When
       var thrown = debugger.throwAt(STORE, "deleteEntries");
       holder.stream().release("released");
-      thrown.get(20, TimeUnit.SECONDS);
+      thrown.get(60, TimeUnit.SECONDS);
 
       // Then
       assertThat(cluster.seat(0).process().awaitExit()).isEqualTo(STATE_IN_DOUBT);
@@ -72,7 +70,7 @@ final class FailStopIT {
       cluster.seat(1).process().pause(); // So that nobody else takes over.
 
       // When: whatever the event is that comes next
-      debugger.throwAt(CORE, "on").get(20, TimeUnit.SECONDS);
+      debugger.throwAt(CORE, "on").get(60, TimeUnit.SECONDS);
 
       // Then
       assertThat(cluster.seat(0).process().awaitExit()).isEqualTo(STATE_IN_DOUBT);

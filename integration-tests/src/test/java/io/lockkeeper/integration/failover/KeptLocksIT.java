@@ -7,7 +7,6 @@ import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.integration.failover.Cluster.Plan;
-import io.lockkeeper.integration.harness.Alone;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.FreezeRequest;
@@ -20,14 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Locks that a client keeps, while coordinators come and go and operators want them. */
-@Alone
 final class KeptLocksIT {
 
   private static final String LOCK = "kept/survives";
   private static final Duration TTL = Duration.ofSeconds(30);
   private static final Duration KEEP = Duration.ofMinutes(10);
 
-  @RegisterExtension private static final Cluster cluster = Cluster.start(Plan.quick(2));
+  @RegisterExtension private static final Cluster cluster = Cluster.shared(Plan.quick(2));
 
   private static List<Long> holders(int index, String lock) {
     return Asking.holderTokens(cluster.connect(index), lock);
@@ -54,7 +52,6 @@ final class KeptLocksIT {
       }
       Asking waiter = Asking.forLock(cluster.connect(1), LOCK);
       assertThat(waiter.awaitToken()).isGreaterThan(token);
-      waiter.hangUp();
     }
   }
 

@@ -37,7 +37,7 @@ public final class Load implements AutoCloseable {
     }
     long startNanos = System.nanoTime();
     load.clients.forEach(Inhabitant::start);
-    load.awaitMarks(load.clients, startNanos, Duration.ofSeconds(60));
+    load.awaitMarks(load.clients, startNanos);
     return load;
   }
 
@@ -61,6 +61,16 @@ public final class Load implements AutoCloseable {
   /** Returns those who take and release. */
   public List<Inhabitant> turners() {
     return clients.stream().filter(client -> !client.keeps()).toList();
+  }
+
+  /** Waits until each client that takes and releases has noted something from now on. */
+  void awaitTurns() {
+    awaitMarks(turners(), System.nanoTime());
+  }
+
+  /** Waits until each of some clients has noted something after a moment. */
+  void awaitMarks(List<Inhabitant> some, long sinceNanos) {
+    awaitMarks(some, sinceNanos, Duration.ofMinutes(1));
   }
 
   /** Waits until each of some clients has noted something after a moment. */

@@ -2,8 +2,6 @@ package io.lockkeeper.integration.failover;
 
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.lockkeeper.integration.harness.ServerProcess;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,13 +22,6 @@ public final class Seat implements AutoCloseable {
     this.port = port;
     this.zookeeper = zookeeper;
     this.flags = List.copyOf(flags);
-  }
-
-  /** Returns the same place, in whose processes are given a data directory. */
-  static List<String> withDataDirectory(List<String> flags, Path directory) {
-    List<String> more = new ArrayList<>(flags);
-    more.add("--data-dir=" + directory);
-    return more;
   }
 
   /** Returns the place as {@code host:port}. */

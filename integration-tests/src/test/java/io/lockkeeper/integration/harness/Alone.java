@@ -6,7 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
-/** Tests that hold bounds against the clock while machines fail: they run beside no others. */
+/** Tests that other tests would disturb, or that would disturb others: they run beside few. */
 @Tag("alone")
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -77,11 +77,6 @@ public final class Asking {
     return events.await(wanted.name(), response -> response.getEventCase() == wanted);
   }
 
-  /** Waits for an event, this long. */
-  public Arrival<AcquireResponse> await(EventCase wanted, Duration patience) {
-    return events.await(wanted.name(), response -> response.getEventCase() == wanted, patience);
-  }
-
   /** Waits for one event or the other, and returns which came first. */
   public EventCase awaitEither(EventCase one, EventCase other) {
     return events

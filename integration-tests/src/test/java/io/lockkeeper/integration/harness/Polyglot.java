@@ -1,11 +1,8 @@
 package io.lockkeeper.integration.harness;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,27 +12,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/** The programs that {@code polyglot/install.sh} has made ready. */
+/** The programs that {@code polyglot/install.sh} installs. */
 public enum Polyglot {
-  /** The client in Python. */
-  PYTHON(
-      "build/python/bin/python build/python-stubs/lockkeeper",
-      "build/python/bin/python python/client.py"),
-  /** The client in Go. */
-  GO("build/bin/go-client", "build/bin/go-client"),
-  /** The client in JavaScript. */
-  NODE("node/node_modules/@grpc/grpc-js", "node node/client.js"),
-  /** The checks of the web page, in a browser. */
+  /** Checks the web page in a browser. */
   PAGE(
       "../page/node_modules/puppeteer-core ../page/node_modules/axe-core build/bin/chromium",
       "node ../page/page.mjs build/bin/chromium"),
-  /** The command line tool. */
-  GRPCURL("build/bin/grpcurl", "build/bin/grpcurl"),
-  /** What reads the histories of a run of chaos. */
+  /** Judges the histories of a chaos run. */
   CHAOS_CHECKER("build/bin/chaos-checker", "build/bin/chaos-checker"),
-  /** What scrapes metrics. */
+  /** Scrapes metrics and evaluates rules. */
   PROMETHEUS("build/bin/prometheus", "build/bin/prometheus"),
-  /** What checks metrics and rules. */
+  /** Validates metrics and rules. */
   PROMTOOL("build/bin/promtool", "build/bin/promtool");
 
   private static final Path HOME = Path.of("polyglot").toAbsolutePath();
@@ -43,37 +30,27 @@ public enum Polyglot {
   private final String needed;
   private final String command;
 
-  /** Both are words with a space between them: files that must be there, and what to run. */
+  /** Both are separated by spaces: the files that must exist, and the command line. */
   Polyglot(String needed, String command) {
     this.needed = needed;
     this.command = command;
   }
 
-  /** Returns whether the program can be started; says so loudly if not. */
-  public boolean isInstalled() {
-    return isInstalled(name(), needed);
-  }
-
-  private static boolean isInstalled(String what, String needed) {
-    boolean installed =
-        Stream.of(needed.split(" ", -1)).allMatch(file -> Files.exists(HOME.resolve(file)));
-    if (!installed) {
-      System.out.println(
-          "SKIPPED: " + what + " is not installed; run integration-tests/polyglot/install.sh");
-    }
-    return installed;
-  }
-
-  /** Skips the test loudly if the program is not installed. */
+  /** Skips the test with a printed line if the program is not installed. */
   public void assumeInstalled() {
     assumeInstalled(name(), needed);
   }
 
   private static void assumeInstalled(String what, String needed) {
-    Assumptions.assumeTrue(isInstalled(what, needed), "SKIPPED: " + what + " is not installed");
+    if (!Stream.of(needed.split(" ", -1)).allMatch(file -> Files.exists(HOME.resolve(file)))) {
+      String skipped =
+          "SKIPPED: " + what + " is not installed; run integration-tests/polyglot/install.sh";
+      System.out.println(skipped);
+      Assumptions.abort(skipped);
+    }
   }
 
-  /** Returns a file that is no program; skips the test loudly if it is not installed. */
+  /** Returns a file; skips the test with a printed line if it is not installed. */
   static Path assumeFile(String file) {
     assumeInstalled(file, file);
     return HOME.resolve(file);
@@ -88,8 +65,6 @@ public enum Polyglot {
     line.addAll(List.of(arguments));
     Path errors = Scratch.directory(name().toLowerCase(Locale.ROOT)).resolve("stderr");
     ProcessBuilder builder = new ProcessBuilder(line).redirectError(Redirect.to(errors.toFile()));
-    builder.environment().put("PYTHONPATH", HOME.resolve("build/python-stubs").toString());
-    builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
     try {
       return new Running(this, builder.start(), errors);
     } catch (IOException e) {
@@ -98,45 +73,21 @@ public enum Polyglot {
   }
 
   /**
-   * A program that was started.
+   * A running program.
    *
-   * @param program which
+   * @param program the program
    * @param process its process
-   * @param errors what it writes to its standard error
+   * @param errors the file that receives its standard error
    */
   public record Running(Polyglot program, Process process, Path errors) implements AutoCloseable {
 
-    private static final long PATIENCE_SECONDS = 90;
+    private static final long TIMEOUT_SECONDS = 90;
 
-    /** Waits for the line that says that it is connected. */
-    public void awaitReady() {
-      BufferedReader lines =
-          new BufferedReader(
-              new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-      try {
-        if (!"ready".equals(lines.readLine())) {
-          throw new AssertionError(program + " is not ready: " + said());
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    /** Tells it to begin. */
-    public void go() {
-      try {
-        process.getOutputStream().write('\n');
-        process.getOutputStream().flush();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    /** Waits until it ends, and returns its exit code. */
+    /** Waits until the program exits, and returns its exit code. */
     public int awaitExit() {
       try {
-        if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-          throw new AssertionError(program + " does not end: " + said());
+        if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+          throw new AssertionError(program + " does not exit: " + said());
         }
         return process.exitValue();
       } catch (InterruptedException e) {
@@ -145,7 +96,7 @@ public enum Polyglot {
       }
     }
 
-    /** Returns what it wrote to its standard error. */
+    /** Returns what the program wrote to its standard error. */
     public String said() {
       try {
         return Files.readString(errors);

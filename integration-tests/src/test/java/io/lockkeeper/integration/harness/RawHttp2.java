@@ -48,8 +48,8 @@ public final class RawHttp2 implements AutoCloseable {
   private static final int END_STREAM = 1;
   private static final int END_HEADERS = 4;
   private static final int INITIAL_WINDOW = 65_535;
-  private static final int CONNECT_MILLIS = 5_000;
-  private static final int READ_MILLIS = 20_000;
+  private static final int CONNECT_MILLIS = 60_000;
+  private static final int READ_MILLIS = 60_000;
 
   private final Socket socket;
   private final OutputStream out;
@@ -229,7 +229,7 @@ public final class RawHttp2 implements AutoCloseable {
     return next;
   }
 
-  /** Returns whether the server closes the connection, within twenty seconds. */
+  /** Returns whether the server closes the connection, within a minute. */
   public boolean isClosedByServer() {
     try {
       while (read().isPresent()) {

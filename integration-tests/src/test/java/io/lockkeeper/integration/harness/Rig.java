@@ -12,7 +12,6 @@ public final class Rig implements AutoCloseable {
 
   private final ZooKeeperProcess zookeeper;
   private final ServerProcess server;
-  private final List<ServerProcess> others = new ArrayList<>();
 
   private Rig(ZooKeeperProcess zookeeper, ServerProcess server) {
     this.zookeeper = zookeeper;
@@ -21,16 +20,30 @@ public final class Rig implements AutoCloseable {
 
   /** Returns the one rig of all tests that leave it as they found it; it ends with the JVM. */
   public static synchronized Rig shared() {
-    if (shared == null || !shared.server.isAlive()) {
+    if (shared != null && !shared.server.isAlive()) {
+      shared.close();
+      shared = null;
+    }
+    if (shared == null) {
       shared = start();
     }
     return shared;
   }
 
-  /** Starts a rig of its own for one test. */
-  public static Rig start(String... flags) {
+  /**
+   * Starts a server with flags of its own in front of the shared ZooKeeper; the caller closes it.
+   *
+   * @param root the path of its data in ZooKeeper; servers with the same root are peers
+   */
+  public static ServerProcess server(String root, String... flags) {
+    List<String> all = new ArrayList<>(List.of(flags));
+    all.add("--root=" + root);
+    return ServerProcess.start(shared().zookeeper.connectString(), all.toArray(String[]::new));
+  }
+
+  private static Rig start() {
     ZooKeeperProcess zookeeper = startZooKeeper();
-    return new Rig(zookeeper, ServerProcess.start(zookeeper.connectString(), flags));
+    return new Rig(zookeeper, ServerProcess.start(zookeeper.connectString()));
   }
 
   /** Starts a ZooKeeper on which sessions may be short. */
@@ -52,7 +65,7 @@ public final class Rig implements AutoCloseable {
                 "--zookeeper-tick-time=500ms",
                 "--zookeeper-sync-limit=2",
                 "--lock-session-timeout=" + seconds + "s",
-                "--member-session-timeout=2s"));
+                "--member-session-timeout=" + Math.min(seconds, 5) + "s"));
     flags.addAll(List.of(more));
     return flags.toArray(String[]::new);
   }
@@ -67,13 +80,6 @@ public final class Rig implements AutoCloseable {
     return server;
   }
 
-  /** Starts another server in front of the same ZooKeeper, closed with the first. */
-  public ServerProcess another() {
-    ServerProcess other = ServerProcess.start(zookeeper.connectString());
-    others.add(other);
-    return other;
-  }
-
   /** Returns a new connection to the server. */
   public ManagedChannel connect() {
     return server.connect();
@@ -81,7 +87,6 @@ public final class Rig implements AutoCloseable {
 
   @Override
   public void close() {
-    others.forEach(ServerProcess::close);
     server.close();
     zookeeper.close();
   }

@@ -27,9 +27,6 @@ import org.awaitility.Awaitility;
 /** A server in a process of its own, started from the program's jar; its output goes to a file. */
 public final class ServerProcess implements AutoCloseable {
 
-  /** How long a process may take to start or to stop. */
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
-
   private static final String AFTER_NAME_OR_LABEL = " {,}";
 
   private static final List<String> QUICK_START =
@@ -137,19 +134,29 @@ public final class ServerProcess implements AutoCloseable {
     return httpPort;
   }
 
-  /** Returns the sum of a metric, or of those of its series whose labels begin so. */
-  public double metric(String line) {
+  /** Returns all metrics in Prometheus' text format. */
+  public String metrics() {
     try (InputStream body =
         URI.create("http://127.0.0.1:" + httpPort + "/metrics").toURL().openStream()) {
-      return new String(body.readAllBytes(), StandardCharsets.UTF_8)
-          .lines()
-          .filter(text -> text.startsWith(line))
-          .filter(text -> AFTER_NAME_OR_LABEL.indexOf(text.charAt(line.length())) >= 0)
-          .mapToDouble(text -> Double.parseDouble(text.substring(text.lastIndexOf(' '))))
-          .sum();
+      return new String(body.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Returns the sum of a metric, or of those of its series whose labels begin so. */
+  public double metric(String line) {
+    return metric(metrics(), line);
+  }
+
+  /** Returns the sum of a metric in a text that {@link #metrics} has returned. */
+  public static double metric(String metrics, String line) {
+    return metrics
+        .lines()
+        .filter(text -> text.startsWith(line))
+        .filter(text -> AFTER_NAME_OR_LABEL.indexOf(text.charAt(line.length())) >= 0)
+        .mapToDouble(text -> Double.parseDouble(text.substring(text.lastIndexOf(' '))))
+        .sum();
   }
 
   /** Returns a new connection to the server, closed together with it. */
@@ -179,7 +186,7 @@ public final class ServerProcess implements AutoCloseable {
   private static ServingStatus health(ManagedChannel channel) {
     try {
       return HealthGrpc.newBlockingStub(channel)
-          .withDeadlineAfter(2, SECONDS)
+          .withDeadlineAfter(5, SECONDS)
           .check(HealthCheckRequest.getDefaultInstance())
           .getStatus();
     } catch (StatusRuntimeException e) {
@@ -190,7 +197,6 @@ public final class ServerProcess implements AutoCloseable {
   /** Waits until the health service says so. */
   public void awaitHealth(ServingStatus wanted) {
     Awaitility.await("health " + wanted)
-        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(50))
         .failFast("the server has exited: " + log, () -> !process.isAlive())
         .until(() -> health() == wanted);
@@ -224,7 +230,7 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Waits until the process has ended and returns its exit code. */
   public int awaitExit() {
-    Awaitility.await("exit").atMost(PATIENCE).until(() -> !process.isAlive());
+    Awaitility.await("exit").until(() -> !process.isAlive());
     return process.exitValue();
   }
 

@@ -28,7 +28,7 @@ public final class Timed<Q, T> implements ClientResponseObserver<Q, T> {
    */
   public record Arrival<T>(T value, long nanos) {}
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final List<Arrival<T>> arrivals = new ArrayList<>();
   private Optional<Status> end = Optional.empty();
@@ -82,13 +82,8 @@ public final class Timed<Q, T> implements ClientResponseObserver<Q, T> {
   }
 
   /** Waits for the first response that is wanted, for a bounded time, and returns it. */
-  public Arrival<T> await(String what, Predicate<T> wanted) {
-    return await(what, wanted, PATIENCE);
-  }
-
-  /** Waits for the first response that is wanted, and returns it. */
-  public synchronized Arrival<T> await(String what, Predicate<T> wanted, Duration patience) {
-    long deadline = System.nanoTime() + patience.toNanos();
+  public synchronized Arrival<T> await(String what, Predicate<T> wanted) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (true) {
       Optional<Arrival<T>> found = find(wanted);
       if (found.isPresent()) {

@@ -209,6 +209,11 @@ record Planted(String what, String parent, CreateMode mode, ByteString data, Lis
     return IntStream.range(0, count).mapToObj(i -> prefix + i).toArray(String[]::new);
   }
 
+  /** Returns which of the root's directories it is in. */
+  String directory() {
+    return parent.replaceFirst("/.*", "");
+  }
+
   /** Returns the paths of all that is planted. */
   List<String> paths(String root) {
     return names.stream().map(name -> root + "/" + parent + "/" + name).toList();

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -29,7 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
  * lock of the JDK stands for the one that is moved to: jetcd and Lockkeeper's client want different
  * versions of gRPC, and its half of the move is tested elsewhere.
  */
-@Timeout(120)
 class FromEtcdIT {
 
   private static final String NAME = "orders/42";

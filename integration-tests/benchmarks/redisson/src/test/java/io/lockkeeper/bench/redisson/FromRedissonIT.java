@@ -20,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -28,7 +27,6 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** The move of {@code docs/migrate/from-redisson.md}; skipped where there is no redis-server. */
-@Timeout(120)
 class FromRedissonIT {
 
   private static final String NAME = "orders/42";

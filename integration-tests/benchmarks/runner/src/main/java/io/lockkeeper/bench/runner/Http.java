@@ -24,14 +24,10 @@ final class Http {
 
   /** Asks a server that serves, and waits half a minute at most until the answer begins. */
   static Answer get(URI address) throws IOException {
-    return get(address, PATIENCE);
-  }
-
-  private static Answer get(URI address, Duration patience) throws IOException {
     try {
       HttpResponse<String> answer =
           CLIENT.send(
-              HttpRequest.newBuilder(address).timeout(patience).build(), BodyHandlers.ofString());
+              HttpRequest.newBuilder(address).timeout(PATIENCE).build(), BodyHandlers.ofString());
       return new Answer(answer.statusCode(), answer.body());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -41,12 +37,8 @@ final class Http {
 
   /** Asks a server that may not be there yet; empty if nobody begins to answer in half a minute. */
   static Optional<Answer> find(URI address) throws IOException {
-    return find(address, PATIENCE);
-  }
-
-  static Optional<Answer> find(URI address, Duration patience) throws IOException {
     try {
-      return Optional.of(get(address, patience));
+      return Optional.of(get(address));
     } catch (ConnectException | HttpTimeoutException notYet) {
       return Optional.empty();
     }

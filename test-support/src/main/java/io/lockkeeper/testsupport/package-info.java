@@ -1,0 +1,3 @@
+/** Settings that every test runs with. */
+@org.jspecify.annotations.NullMarked
+package io.lockkeeper.testsupport;
