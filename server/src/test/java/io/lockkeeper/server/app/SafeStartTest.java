@@ -21,12 +21,10 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /** What a server says of its protection when it starts. No ZooKeeper is needed for that. */
-@Timeout(60)
 class SafeStartTest {
 
   @TempDir private Path folder;
@@ -138,7 +136,8 @@ class SafeStartTest {
         .singleElement()
         .asString()
         .isEqualTo(
-            "INSECURE: whoever reaches this address can see every lock, because --insecure was given");
+            "INSECURE: whoever reaches this address can see every lock, because --insecure was"
+                + " given");
   }
 
   @Test

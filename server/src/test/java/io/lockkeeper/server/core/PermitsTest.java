@@ -56,31 +56,6 @@ class PermitsTest {
   }
 
   @Test
-  void holdersShareUpToTheLimitEachWithATokenOfItsOwn() {
-    // When
-    List<Asked> three = List.of(ask(2, 5), ask(2, 5), ask(1, 5));
-    Asked fourth = ask(1, 5);
-    // Then
-    assertThat(three).allMatch(bench::wasGranted);
-    assertThat(bench.wasGranted(fourth)).isFalse();
-    assertThat(three.stream().map(a -> bench.granted(a).grants().get(0).token()).distinct())
-        .hasSize(3);
-  }
-
-  @Test
-  void allPermitsOfARequestAreGrantedTogetherAndNobodyOvertakes() {
-    // Given: one permit is free
-    Asked holder = ask(4, 5);
-    Asked large = ask(2, 5);
-    // When: somebody behind would fit
-    Asked small = ask(1, 5);
-    // Then
-    assertThat(List.of(large, small)).noneMatch(bench::wasGranted);
-    bench.release(holder);
-    assertThat(List.of(large, small)).allMatch(bench::wasGranted);
-  }
-
-  @Test
   void anotherLimitThanTheOneInForceIsRefused() {
     ask(1, 5);
     assertThat(refused(1, 6)).isEqualTo(Failure.Reason.WRONG_LIMIT);

@@ -28,56 +28,6 @@ class ReadWriteTest {
   }
 
   @Test
-  void readersShareAndAWriterWaitsForTheLastOfThem() {
-    // Given
-    Asked first = read();
-    Asked second = read();
-    Asked writer = write();
-    assertThat(bench.wasGranted(first) && bench.wasGranted(second)).isTrue();
-    // When
-    bench.release(first);
-    bench.deleteAll(first);
-    boolean afterOne = bench.wasGranted(writer);
-    bench.release(second);
-    // Then
-    assertThat(afterOne).isFalse();
-    assertThat(bench.wasGranted(writer)).isTrue();
-  }
-
-  @Test
-  void readerBehindAQueuedWriterWaitsSoThatNoWriterStarves() {
-    // Given
-    Asked reader = read();
-    Asked writer = write();
-    // When
-    Asked late = read();
-    // Then
-    assertThat(bench.wasGranted(late)).isFalse();
-    assertThat(bench.told(late, Notice.Queued.class).get(0).places().get(0).ahead()).isEqualTo(2);
-    // And when
-    bench.release(reader);
-    assertThat(bench.wasGranted(writer)).isTrue();
-    bench.release(writer);
-    // Then
-    assertThat(bench.wasGranted(late)).isTrue();
-  }
-
-  @Test
-  void allReadersUpToTheNextWriterAreAdmittedTogether() {
-    // Given
-    Asked writer = write();
-    Asked first = read();
-    Asked second = read();
-    Asked next = write();
-    Asked third = read();
-    // When
-    bench.release(writer);
-    // Then
-    assertThat(List.of(first, second)).allMatch(bench::wasGranted);
-    assertThat(List.of(next, third)).noneMatch(bench::wasGranted);
-  }
-
-  @Test
   void writerTakesTheReadLockBesideItsWriteLockAndKeepsTheToken() {
     // Given
     LeaseId lease = bench.lease();

@@ -8,7 +8,6 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Several locks in one request: all of them or none. */
@@ -58,13 +57,6 @@ class SeveralLocksTest {
   }
 
   @Test
-  void modesMayDiffer() {
-    Asked asked =
-        bench.alone(Wish.named("r").exclusive("a").read("b").write("c").permits("d", 2, 3));
-    assertThat(bench.granted(asked).grants()).hasSize(4);
-  }
-
-  @Test
   void lossOfOneLosesAll() {
     // Given
     Asked asked = bench.ask(bench.lease(), Wish.named("r").exclusive("a", "b"));
@@ -74,16 +66,6 @@ class SeveralLocksTest {
     // Then
     assertThat(bench.told(asked, Notice.Lost.class)).hasSize(1);
     assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries()).hasSize(2);
-  }
-
-  @Test
-  void sixtyFourLocksAreOneTransaction() {
-    String[] names = IntStream.range(0, 64).mapToObj(i -> "l" + i).toArray(String[]::new);
-    Asked asked = bench.alone(Wish.named("r").exclusive(names));
-    assertThat(bench.planned(asked).entries()).hasSize(64);
-    assertThat(bench.granted(asked).grants()).hasSize(64);
-    bench.release(asked);
-    assertThat(bench.last(StoreEffect.DeleteEntries.class).get(0).entries()).hasSize(64);
   }
 
   @Test

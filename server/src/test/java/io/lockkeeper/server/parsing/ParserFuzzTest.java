@@ -30,10 +30,10 @@ import net.jqwik.api.Property;
 final class ParserFuzzTest {
 
   private static final String SEED = "4711";
-  private static final int TRIES = 20_000;
+  private static final int TRIES = 4_000;
   // A reason quotes what it is about.
   private static final int LONGEST_REASON = 20_000;
-  private static final int FILE_TRIES = 5_000;
+  private static final int FILE_TRIES = 1_000;
   private static final String CLAIM = "1000000000000001";
   private static final String UUID = "0123abcd-0123-4567-89ab-0123456789ab";
 

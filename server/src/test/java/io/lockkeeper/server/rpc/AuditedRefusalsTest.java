@@ -19,12 +19,10 @@ import io.lockkeeper.v1.UnfreezeRequest;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What operators try in vain is recorded too, also where the coordinator is not even asked. */
-@Timeout(60)
 class AuditedRefusalsTest {
 
   private static final String WHO = "token:root";

@@ -72,7 +72,7 @@ class EveryMethodTest {
     call.request(1);
     call.sendMessage(new byte[0]);
     call.halfClose();
-    Code code = answer.orTimeout(20, TimeUnit.SECONDS).join();
+    Code code = answer.orTimeout(60, TimeUnit.SECONDS).join();
     call.cancel("it has answered", null);
     return code;
   }

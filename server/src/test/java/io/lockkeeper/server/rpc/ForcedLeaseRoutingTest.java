@@ -14,12 +14,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An operator closes a lease at a coordinator that does not serve it. */
-@Timeout(60)
 class ForcedLeaseRoutingTest {
 
   private static final Duration SOON = Duration.ofSeconds(20);

@@ -23,12 +23,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Unary calls at a coordinator that does not serve their lease. */
-@Timeout(60)
 class ForwardingTest {
 
   private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);

@@ -46,7 +46,7 @@ class HealthLogTest {
   }
 
   private ILoggingEvent next() throws InterruptedException {
-    ILoggingEvent line = lines.poll(20, TimeUnit.SECONDS);
+    ILoggingEvent line = lines.poll(60, TimeUnit.SECONDS);
     assertThat(line).as("line of the log").isNotNull();
     return line;
   }

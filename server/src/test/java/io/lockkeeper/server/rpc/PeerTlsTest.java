@@ -22,11 +22,9 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Coordinators that speak TLS to each other, each with the certificate that clients see. */
-@Timeout(60)
 class PeerTlsTest {
 
   @TempDir private Path folder;

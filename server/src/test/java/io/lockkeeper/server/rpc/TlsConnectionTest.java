@@ -54,11 +54,9 @@ import org.bouncycastle.asn1.x509.GeneralName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Connections over TLS to a server that notes who calls. */
-@Timeout(60)
 class TlsConnectionTest {
 
   private static final int HANDSHAKE = 22;
@@ -156,7 +154,7 @@ class TlsConnectionTest {
   private static void call(ManagedChannel channel) {
     HealthCheckResponse unused =
         HealthGrpc.newBlockingStub(channel)
-            .withDeadlineAfter(Duration.ofSeconds(20))
+            .withDeadlineAfter(Duration.ofSeconds(60))
             .check(HealthCheckRequest.getDefaultInstance());
   }
 
@@ -194,7 +192,7 @@ class TlsConnectionTest {
   private static X509Certificate shownBy(Server server, SSLContext context) throws Exception {
     try (Socket socket = context.getSocketFactory().createSocket("localhost", server.getPort())) {
       SSLSocket tls = (SSLSocket) socket;
-      tls.setSoTimeout(20_000);
+      tls.setSoTimeout(60_000);
       tls.startHandshake();
       return (X509Certificate) tls.getSession().getPeerCertificates()[0];
     }
@@ -428,7 +426,7 @@ class TlsConnectionTest {
   /** Offers a version and ciphers, which no library of today would, and returns the answer. */
   private static Answer answerTo(Server server, int version, int... ciphers) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.getPort())) {
-      socket.setSoTimeout(20_000);
+      socket.setSoTimeout(60_000);
       socket.getOutputStream().write(hello(version, ciphers));
       DataInputStream in = new DataInputStream(socket.getInputStream());
       byte[] head = in.readNBytes(7);

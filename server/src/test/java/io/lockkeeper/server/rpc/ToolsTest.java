@@ -3,8 +3,6 @@ package io.lockkeeper.server.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.grpc.channelz.v1.ChannelzGrpc;
-import io.grpc.channelz.v1.GetServersRequest;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
@@ -94,22 +92,6 @@ class ToolsTest {
     requests.onCompleted();
   }
 
-  @Test
-  void reflectionTellsWhatAServiceTakes() {
-    // Given
-    Received<ServerReflectionRequest, ServerReflectionResponse> client = Received.all();
-    var requests = ServerReflectionGrpc.newStub(server.channel).serverReflectionInfo(client);
-    // When
-    requests.onNext(
-        ServerReflectionRequest.newBuilder()
-            .setFileContainingSymbol(LockServiceGrpc.SERVICE_NAME)
-            .build());
-    // Then
-    assertThat(client.next().getFileDescriptorResponse().getFileDescriptorProtoCount())
-        .isPositive();
-    requests.onCompleted();
-  }
-
   @ParameterizedTest
   @CsvSource({
     "google.rpc.ErrorInfo, true",
@@ -127,15 +109,5 @@ class ToolsTest {
     assertThat(response.hasFileDescriptorResponse()).isEqualTo(known);
     assertThat(response.hasErrorResponse()).isEqualTo(!known);
     requests.onCompleted();
-  }
-
-  @Test
-  void channelzShowsServers() {
-    // When
-    var servers =
-        ChannelzGrpc.newBlockingStub(server.channel)
-            .getServers(GetServersRequest.getDefaultInstance());
-    // Then
-    assertThat(servers.getServerCount()).isPositive();
   }
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 /** What somebody was called with or told, in order, for a test to wait for. */
 public final class Calls<T> {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final BlockingQueue<T> calls = new LinkedBlockingQueue<>();
   private final String what;

@@ -25,7 +25,7 @@ import org.awaitility.Awaitility;
  */
 public final class ZooKeeperProcess implements AutoCloseable {
 
-  private static final Duration START_LIMIT = Duration.ofSeconds(30);
+  private static final Duration START_LIMIT = Duration.ofSeconds(60);
 
   private final Path directory;
   private final int port;
@@ -223,7 +223,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
   public void kill() {
     process.destroyForcibly();
     try {
-      if (!process.waitFor(10, TimeUnit.SECONDS)) {
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
         throw new IllegalStateException("would not die: " + process.pid());
       }
     } catch (InterruptedException e) {

@@ -19,7 +19,6 @@ import io.lockkeeper.server.zookeeper.session.AdoptionFixture;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,14 +47,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** With credentials, what we create is ours alone, and survives a change of hands. */
 final class AccessIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final SessionKey ONE = new SessionKey(1);
   private static final int ATTEMPTS = 20;
   private static final LeaseId LEASE = new LeaseId(0xabcdef, 42);
 
   @TempDir private Path files;
   private final RecordedEvents events = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeper outsider = ensemble.client();
   private final ZooKeeper insider = ensemble.client();
 
@@ -64,7 +62,8 @@ final class AccessIT {
   }
 
   private ZooKeeperSettings settings(String id, Path credentials) {
-    return Ensemble.settings(ensemble.server().connectString(), id)
+    return ensemble
+        .settings(id)
         .withAccess(new ZooKeeperAccess(Optional.of(credentials), false, Optional.empty()));
   }
 
@@ -179,8 +178,7 @@ final class AccessIT {
   void nodesThatWereOpenBeforeThereWereCredentialsAreMadeOurs() throws Exception {
     // Given
     RecordedEvents before = new RecordedEvents();
-    ZooKeeperLockStore open =
-        ensemble.store(Ensemble.settings(ensemble.server().connectString(), "open"), before);
+    ZooKeeperLockStore open = ensemble.store(ensemble.settings("open"), before);
     before.awaitCurrent();
     open.stop();
     // When
@@ -199,8 +197,7 @@ final class AccessIT {
   void recordsThatWereOpenBeforeThereWereCredentialsAreMadeOurs() throws Exception {
     // Given
     RecordedEvents before = new RecordedEvents();
-    ZooKeeperLockStore open =
-        ensemble.store(Ensemble.settings(ensemble.server().connectString(), "open"), before);
+    ZooKeeperLockStore open = ensemble.store(ensemble.settings("open"), before);
     before.awaitCurrent();
     Asked.open(open, before, 1);
     open.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
@@ -276,7 +273,7 @@ final class AccessIT {
             .start()) {
       ZooKeeperLockStore store =
           ensemble.store(
-              Ensemble.settings(strict.connectString(), "c1")
+              Ensemble.standalone(strict.connectString(), "c1")
                   .withAccess(
                       new ZooKeeperAccess(
                           Optional.of(credentials("lk:right")), false, Optional.empty())),
@@ -312,7 +309,7 @@ final class AccessIT {
             session,
             password);
     try {
-      return told.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+      return told.get(60, TimeUnit.SECONDS);
     } finally {
       stranger.close();
     }
@@ -325,7 +322,7 @@ final class AccessIT {
     insider.create("/lk", new byte[0], Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
     Path file = credentials("lk:wrong");
     ZooKeeperLockStore store = ensemble.store(settings("c1", file), events);
-    Awaitility.await().atMost(LIMIT).until(() -> store.health().refusal().isPresent());
+    Awaitility.await().until(() -> store.health().refusal().isPresent());
     String why = store.health().refusal().orElseThrow();
     store.openSession(new StoreEffect.OpenSession(ONE));
     // When
@@ -347,7 +344,7 @@ final class AccessIT {
     RecordedEvents others = new RecordedEvents();
     ZooKeeperLockStore shut = ensemble.store(settings("c2", wrong), others);
     // Then
-    Awaitility.await().atMost(LIMIT).until(() -> shut.health().refusal().isPresent());
+    Awaitility.await().until(() -> shut.health().refusal().isPresent());
     assertThat(shut.health().refusal().orElseThrow()).contains("/lk");
     assertThat(others.isCurrent()).isFalse();
   }
@@ -362,7 +359,7 @@ final class AccessIT {
     // When
     ZooKeeperLockStore store = ensemble.store(settings("c1", credentials("lk:right")), events);
     // Then
-    Awaitility.await().atMost(LIMIT).until(() -> store.health().refusal().isPresent());
+    Awaitility.await().until(() -> store.health().refusal().isPresent());
     assertThat(store.health().refusal().orElseThrow())
         .contains("/lk")
         .contains("digest:lk")
@@ -378,11 +375,11 @@ final class AccessIT {
             .systemProperty("zookeeper.DigestAuthenticationProvider.enabled", "false");
     ZooKeeperProcess server = strict.start();
     ZooKeeperSettings there =
-        Ensemble.settings(server.connectString(), "c1")
+        Ensemble.standalone(server.connectString(), "c1")
             .withAccess(
                 new ZooKeeperAccess(Optional.of(credentials("lk:right")), false, Optional.empty()));
     ZooKeeperLockStore store = ensemble.store(there, events);
-    Awaitility.await().atMost(LIMIT).until(() -> store.health().refusal().isPresent());
+    Awaitility.await().until(() -> store.health().refusal().isPresent());
     // When
     server.close();
     try (ZooKeeperProcess lenient = ZooKeeperProcess.in(data).port(server.port()).start()) {
@@ -390,7 +387,7 @@ final class AccessIT {
       events.awaitCurrent();
       Asked.open(store, events, 1);
       AdoptionFixture.hold(store, events, ONE, "served");
-      Awaitility.await().atMost(LIMIT).until(() -> store.health().refusal().isEmpty());
+      Awaitility.await().until(() -> store.health().refusal().isEmpty());
       store.stop();
       assertThat(lenient.isAlive()).isTrue();
     }

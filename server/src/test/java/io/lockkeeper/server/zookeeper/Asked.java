@@ -24,7 +24,6 @@ import io.lockkeeper.server.zookeeper.record.Directories;
 import io.lockkeeper.server.zookeeper.record.SessionIdentity;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,7 +87,7 @@ public final class Asked {
       throws Exception {
     CompletableFuture<Void> connected = new CompletableFuture<>();
     Handle handle = connector.open(session, Ensemble.SESSION, false, completing(connected));
-    connected.get(10, TimeUnit.SECONDS);
+    connected.get(60, TimeUnit.SECONDS);
     return handle;
   }
 
@@ -138,14 +137,10 @@ public final class Asked {
   }
 
   public static void awaitCreated(RecordedEvents events, int count) {
-    Awaitility.await("created")
-        .atMost(Duration.ofSeconds(40))
-        .until(() -> events.all(EntriesCreated.class).size() >= count);
+    Awaitility.await("created").until(() -> events.all(EntriesCreated.class).size() >= count);
   }
 
   public static void awaitDeleted(RecordedEvents events, int count) {
-    Awaitility.await("deleted")
-        .atMost(Duration.ofSeconds(40))
-        .until(() -> events.all(EntriesDeleted.class).size() >= count);
+    Awaitility.await("deleted").until(() -> events.all(EntriesDeleted.class).size() >= count);
   }
 }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 final class ChurnIT {
 
   private final RecordedEvents events = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeperProxy proxy = ensemble.proxy();
   private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
   private SessionKey session;

@@ -47,7 +47,6 @@ final class CounterEndIT {
 
   private static final LockName LOCK = new LockName("end");
   private static final String QUEUE = "/lk/locks/end";
-  private static final Duration LIMIT = Duration.ofSeconds(20);
 
   @TempDir Path directory;
 
@@ -66,7 +65,7 @@ final class CounterEndIT {
     truth = new ZooKeeper("127.0.0.1:" + server.port(), 30_000, event -> {});
     for (String id : List.of("c1", "c2")) {
       ZooKeeperLockStore store =
-          new ZooKeeperLockStore(Ensemble.settings(proxy.connectString(), id), problem -> {});
+          new ZooKeeperLockStore(Ensemble.standalone(proxy.connectString(), id), problem -> {});
       LoopCoordinator coordinator =
           new LoopCoordinator(
               store, CoordinatorSettings.defaults(), CoordinatorObserver.NONE, why -> {});
@@ -90,7 +89,6 @@ final class CounterEndIT {
 
   private void awaitServing() {
     Awaitility.await("serving")
-        .atMost(LIMIT)
         .until(() -> coordinators.stream().allMatch(c -> c.status().serving()));
   }
 
@@ -157,7 +155,6 @@ final class CounterEndIT {
     }
     wanting.addAll(more);
     Awaitility.await("placed")
-        .atMost(LIMIT)
         .until(() -> more.stream().allMatch(w -> w.placed || w.broken.isPresent()));
     assertThat(more).extracting(w -> w.broken).containsOnly(Optional.empty());
   }
@@ -179,7 +176,6 @@ final class CounterEndIT {
     List<Long> before = rebuilds();
     proxy.cutAll();
     Awaitility.await("rebuilt")
-        .atMost(LIMIT)
         .until(
             () ->
                 IntStream.range(0, stores.size()).allMatch(i -> rebuilds().get(i) > before.get(i)));
@@ -197,9 +193,7 @@ final class CounterEndIT {
       wanting.stream()
           .filter(w -> w.token.equals(Optional.of(current)))
           .forEach(w -> w.subscription.close(false));
-      Awaitility.await("next grant after " + before)
-          .atMost(LIMIT)
-          .until(() -> granted.size() == before + 1);
+      Awaitility.await("next grant after " + before).until(() -> granted.size() == before + 1);
     }
   }
 
@@ -212,15 +206,15 @@ final class CounterEndIT {
     LeaseId lease =
         coordinator
             .openLease(Duration.ofMinutes(1), "owner", Optional.empty())
-            .get(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .get(60, TimeUnit.SECONDS)
             .lease()
             .lease();
     Wanting first = new Wanting(coordinator, Optional.of(lease), "first");
-    Awaitility.await("granted").atMost(LIMIT).until(() -> first.token.isPresent());
+    Awaitility.await("granted").until(() -> first.token.isPresent());
     // When
     Wanting second = new Wanting(coordinator, Optional.of(lease), "second");
     // Then
-    Awaitility.await("refused").atMost(LIMIT).until(() -> second.broken.isPresent());
+    Awaitility.await("refused").until(() -> second.broken.isPresent());
     assertThat(second.broken.orElseThrow()).contains("cannot be held once more", "at its end");
     assertThat(second.token).isEmpty();
     assertThat(first.broken).isEmpty();

@@ -19,66 +19,149 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * One server for a test, what breaks connections to it, a client that sees the truth, and the
- * stores under test, all closed at the end, when its data go, too. A test keeps it in a field that
- * is closed automatically.
+ * A ZooKeeper server for one test, proxies that break connections to it, clients that read and
+ * write the nodes directly, and the stores under test. Closing it closes all of them. A test keeps
+ * it in a field that is closed automatically.
+ *
+ * <p>{@link #shared} suits every test that only needs nodes of its own. A test that stops or
+ * configures the server, or reads a count of the whole server, needs an {@link #own} one.
+ *
+ * <p>Stores and clients of an ensemble have a chroot in common: to a client the root of the stores
+ * is always {@value #ROOT}.
  */
 public final class Ensemble implements AutoCloseable {
 
-  public static final Duration SESSION = Duration.ofSeconds(6);
+  /** Long enough that no session of a starved process expires. */
+  public static final Duration SESSION = Duration.ofSeconds(20);
 
-  private final Path directory;
-  private final ZooKeeperProcess server;
+  private static final Duration MEMBER_SESSION = Duration.ofSeconds(10);
+
+  private static final String ROOT = "/lk";
+  private static final AtomicInteger CHROOTS = new AtomicInteger();
+
+  private final Server running;
+  private final String chroot;
+  private final boolean isShared;
   private final List<ZooKeeperLockStore> stores = new ArrayList<>();
   private final List<ZooKeeper> clients = new ArrayList<>();
   private final List<ZooKeeperProxy> proxies = new ArrayList<>();
 
-  private Ensemble(Path directory, ZooKeeperProcess server) {
-    this.directory = directory;
-    this.server = server;
+  private Ensemble(Server running, String chroot, boolean isShared) {
+    this.running = running;
+    this.chroot = chroot;
+    this.isShared = isShared;
   }
 
-  /** Starts a server. */
-  public static Ensemble start() {
-    return start(UnaryOperator.identity());
-  }
+  /** A server process and the directory with its data. */
+  private record Server(Path directory, ZooKeeperProcess process) {
 
-  /** Starts a server with other settings. */
-  static Ensemble start(UnaryOperator<ZooKeeperProcess.Builder> settings) {
-    try {
-      Path directory = Files.createTempDirectory("ensemble");
-      return new Ensemble(directory, settings.apply(ZooKeeperProcess.in(directory)).start());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    static Server start(UnaryOperator<ZooKeeperProcess.Builder> settings) {
+      try {
+        Path directory = Files.createTempDirectory("ensemble");
+        return new Server(directory, settings.apply(ZooKeeperProcess.in(directory)).start());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    void stopAndDelete() {
+      process.close();
+      try (Stream<Path> files = Files.walk(directory)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
   }
 
-  public ZooKeeperProcess server() {
-    return server;
+  /** The server of all shared ensembles of this JVM. It runs until the JVM ends. */
+  private static final class SharedServer {
+    private static final Server INSTANCE = start();
+
+    private static Server start() {
+      // It lives so long that ZooKeeper would delete empty containers under a running test.
+      Server server = Server.start(settings -> settings.containersReapedEvery(Duration.ofDays(1)));
+      Runtime.getRuntime().addShutdownHook(new Thread(server::stopAndDelete));
+      return server;
+    }
   }
 
-  /** Returns another proxy of the server. It goes first: stores stop without what it holds back. */
+  /** Returns an ensemble with nodes of its own on the server that the tests of this JVM share. */
+  public static Ensemble shared() {
+    String chroot = "/test-" + CHROOTS.incrementAndGet();
+    try (ZooKeeper client = connect(SharedServer.INSTANCE.process().connectString())) {
+      client.create(chroot, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    } catch (KeeperException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+    return new Ensemble(SharedServer.INSTANCE, chroot, true);
+  }
+
+  /** Starts a server for this test alone, which the test can stop, pause and restart. */
+  public static Ensemble own() {
+    return own(UnaryOperator.identity());
+  }
+
+  /** Starts a server for this test alone, with other settings. */
+  static Ensemble own(UnaryOperator<ZooKeeperProcess.Builder> settings) {
+    return new Ensemble(Server.start(settings), "", false);
+  }
+
+  /** Returns the server. Nothing but an {@link #own} one may be stopped, paused or restarted. */
+  public ZooKeeperProcess server() {
+    return running.process();
+  }
+
+  /** Returns the absolute path of a node that the clients of this ensemble know as {@code path}. */
+  public String absolute(String path) {
+    return chroot + path;
+  }
+
+  /** Returns another proxy of the server. Its faults end before the stores are stopped. */
   public ZooKeeperProxy proxy() {
-    ZooKeeperProxy proxy = new ZooKeeperProxy(server.port());
+    ZooKeeperProxy proxy = new ZooKeeperProxy(server().port());
     proxies.add(proxy);
     return proxy;
   }
 
-  public static ZooKeeperSettings settings(String connect, String id) {
+  /** Returns the settings of a store on a server that belongs to no ensemble. */
+  static ZooKeeperSettings standalone(String connect, String id) {
     return ZooKeeperSettings.of(connect, id, "127.0.0.1:7420")
-        .withRoot("/lk")
-        .withTimes(SESSION, Duration.ofSeconds(2), Duration.ofMillis(200), 5);
+        .withRoot(ROOT)
+        .withTimes(SESSION, MEMBER_SESSION, Duration.ofMillis(200), 5);
+  }
+
+  /** Returns the settings of a store that connects to the server directly. */
+  public ZooKeeperSettings settings(String id) {
+    return settings(server().connectString(), id);
+  }
+
+  /** Returns the settings of a store that connects through proxies. */
+  public ZooKeeperSettings settings(String connect, String id) {
+    return standalone(connect, id).withRoot(absolute(ROOT));
   }
 
   ZooKeeperLockStore store(RecordedEvents events) {
-    return store(server.connectString(), "c1", events);
+    return store("c1", events);
+  }
+
+  public ZooKeeperLockStore store(String id, RecordedEvents events) {
+    return store(settings(id), events);
   }
 
   public ZooKeeperLockStore store(String connect, String id, RecordedEvents events) {
@@ -103,27 +186,37 @@ public final class Ensemble implements AutoCloseable {
     return store;
   }
 
-  /** Returns settings whose sessions die soon. */
-  public static ZooKeeperSettings brief(String connect, String id) {
-    return settings(connect, id)
-        .withTimes(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofMillis(200), 5);
+  /** Like {@link #settings(String)}, with short timeouts: for tests in which sessions expire. */
+  public ZooKeeperSettings brief(String id) {
+    return brief(server().connectString(), id);
   }
 
-  /** Returns another client of the server, which is connected. */
+  /** Like {@link #settings(String, String)}, with short timeouts. */
+  public ZooKeeperSettings brief(String connect, String id) {
+    return settings(connect, id)
+        .withTimes(Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(200), 5);
+  }
+
+  /** Returns another connected client, whose chroot is that of this ensemble. */
   public ZooKeeper client() {
+    ZooKeeper client = connect(server().connectString() + chroot);
+    clients.add(client);
+    return client;
+  }
+
+  private static ZooKeeper connect(String connectString) {
     CompletableFuture<Void> connected = new CompletableFuture<>();
     try {
       ZooKeeper client =
           new ZooKeeper(
-              server.connectString(),
+              connectString,
               30_000,
               event -> {
                 if (event.getState() == KeeperState.SyncConnected) {
                   connected.complete(null);
                 }
               });
-      clients.add(client);
-      connected.orTimeout(20, TimeUnit.SECONDS).join();
+      connected.orTimeout(60, TimeUnit.SECONDS).join();
       return client;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -135,9 +228,9 @@ public final class Ensemble implements AutoCloseable {
    */
   public static Map<String, Set<String>> truth(ZooKeeper client) throws Exception {
     Map<String, Set<String>> queues = new TreeMap<>();
-    for (String lock : client.getChildren("/lk/locks", false)) {
+    for (String lock : client.getChildren(ROOT + "/locks", false)) {
       try {
-        Set<String> entries = new TreeSet<>(client.getChildren("/lk/locks/" + lock, false));
+        Set<String> entries = new TreeSet<>(client.getChildren(ROOT + "/locks/" + lock, false));
         if (!entries.isEmpty()) {
           queues.put(lock, entries);
         }
@@ -156,16 +249,15 @@ public final class Ensemble implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
-    proxies.forEach(ZooKeeperProxy::close);
+    // A store that reaches the server stops at once; any other waits for it until a time limit.
+    proxies.forEach(ZooKeeperProxy::heal);
     stores.forEach(ZooKeeperLockStore::stop);
     for (ZooKeeper client : clients) {
       client.close();
     }
-    server.close();
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
+    proxies.forEach(ZooKeeperProxy::close);
+    if (!isShared) {
+      running.stopAndDelete();
     }
   }
 }

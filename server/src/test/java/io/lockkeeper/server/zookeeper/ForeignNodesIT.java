@@ -21,7 +21,6 @@ import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.session.AdoptionFixture;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -39,12 +38,11 @@ import org.junit.jupiter.api.Test;
 /** What others have put beside our nodes, or closed to us, stays a matter of that one place. */
 final class ForeignNodesIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final SessionKey ONE = new SessionKey(1);
   private static final LeaseId LEASE = new LeaseId(0xabcdef, 42);
 
   private final RecordedEvents events = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeper truth = ensemble.client();
   private final ZooKeeperLockStore store = ensemble.store(events);
 
@@ -58,13 +56,13 @@ final class ForeignNodesIT {
   private Optional<LeaseLocation> locate(LeaseId lease) throws Exception {
     CompletableFuture<Optional<LeaseLocation>> answer = new CompletableFuture<>();
     store.locate(lease, answer::complete);
-    return answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    return answer.get(60, TimeUnit.SECONDS);
   }
 
   private StoreView described() throws Exception {
     CompletableFuture<Optional<StoreView>> view = new CompletableFuture<>();
     store.describe(view::complete);
-    return view.get(LIMIT.toSeconds(), TimeUnit.SECONDS).orElseThrow();
+    return view.get(60, TimeUnit.SECONDS).orElseThrow();
   }
 
   @Test
@@ -86,7 +84,7 @@ final class ForeignNodesIT {
     Asked.created(events, Asked.create(store, ONE, "other"));
     truth.setACL("/lk/locks/closed", Ids.OPEN_ACL_UNSAFE, -1);
     Asked.created(events, Asked.create(store, ONE, "closed"));
-    Awaitility.await().atMost(LIMIT).until(() -> store.health().equals(StoreHealth.WELL));
+    Awaitility.await().until(() -> store.health().equals(StoreHealth.WELL));
   }
 
   @Test
@@ -163,13 +161,16 @@ final class ForeignNodesIT {
   @Test
   void sessionWhoseLeaseCannotBeReadIsAdoptedOnceLeftAloneAndItsLeaseUnknown() throws Exception {
     // Given
-    store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
-    events.await(LeaseRecorded.class);
+    RecordedEvents olds = new RecordedEvents();
+    ZooKeeperLockStore old = ensemble.store(ensemble.brief("old"), olds);
+    Asked.open(old, olds, 1);
+    old.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
+    olds.await(LeaseRecorded.class);
     truth.setData("/lk/leases/" + LEASE, new byte[] {1, 2, 3}, -1);
     RecordedEvents news = new RecordedEvents();
-    ZooKeeperLockStore next = ensemble.store(ensemble.server().connectString(), "next", news);
+    ZooKeeperLockStore next = ensemble.store("next", news);
     news.awaitCurrent();
-    store.stop();
+    old.stop();
     AdoptionFixture.adopt(next, news, 7);
     // When
     next.closeSession(new StoreEffect.CloseSession(new SessionKey(7)));
@@ -177,9 +178,8 @@ final class ForeignNodesIT {
     CompletableFuture<Optional<LeaseLocation>> answer = new CompletableFuture<>();
     next.locate(LEASE, answer::complete);
     // Then
-    assertThat(answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
-        .contains(new LeaseLocation.Unknown());
-    Awaitility.await().atMost(LIMIT).until(() -> truth.getChildren("/lk/leases", false).isEmpty());
+    assertThat(answer.get(60, TimeUnit.SECONDS)).contains(new LeaseLocation.Unknown());
+    Awaitility.await().until(() -> truth.getChildren("/lk/leases", false).isEmpty());
     assertThat(next.stats()).containsEntry("sessions_adopted", 1L);
   }
 
@@ -189,7 +189,7 @@ final class ForeignNodesIT {
     truth.create("/lk/locks/.trial", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
     RecordedEvents news = new RecordedEvents();
     // When
-    ensemble.store(ensemble.server().connectString(), "next", news);
+    ensemble.store("next", news);
     // Then
     news.awaitCurrent();
   }
@@ -207,7 +207,7 @@ final class ForeignNodesIT {
     }
     AdoptionFixture.hold(store, events, ONE, "held");
     RecordedEvents news = new RecordedEvents();
-    ZooKeeperLockStore next = ensemble.store(ensemble.server().connectString(), "next", news);
+    ZooKeeperLockStore next = ensemble.store("next", news);
     // When
     news.awaitCurrent();
     store.stop();
@@ -219,7 +219,7 @@ final class ForeignNodesIT {
     assertThat(next.health().firstUnwritable().orElseThrow()).contains("/lk/locks/private");
     // And: once we may list it the lock is served, without a restart
     truth.setACL("/lk/locks/private", Ids.OPEN_ACL_UNSAFE, -1);
-    Awaitility.await().atMost(LIMIT).until(() -> next.health().equals(StoreHealth.WELL));
+    Awaitility.await().until(() -> next.health().equals(StoreHealth.WELL));
     Asked.created(news, Asked.create(next, new SessionKey(7), "private"));
   }
 
@@ -239,10 +239,9 @@ final class ForeignNodesIT {
         "h:1".getBytes(StandardCharsets.UTF_8),
         Ids.OPEN_ACL_UNSAFE,
         CreateMode.EPHEMERAL);
-    Awaitility.await().atMost(LIMIT).until(() -> told.contains(List.of(new Peer("mark", "h:1"))));
+    Awaitility.await().until(() -> told.contains(List.of(new Peer("mark", "h:1"))));
     // The claim's change comes by its own watch, which may be later than the members'.
     Awaitility.await()
-        .atMost(LIMIT)
         .until(
             () ->
                 described().sessions().stream()
@@ -272,7 +271,7 @@ final class ForeignNodesIT {
         Ids.OPEN_ACL_UNSAFE,
         CreateMode.EPHEMERAL);
     // Then
-    Awaitility.await().atMost(LIMIT).until(() -> told.contains(List.of(new Peer("good", "h:1"))));
+    Awaitility.await().until(() -> told.contains(List.of(new Peer("good", "h:1"))));
     assertThat(told).allMatch(peers -> peers.stream().allMatch(peer -> peer.id().equals("good")));
   }
 }

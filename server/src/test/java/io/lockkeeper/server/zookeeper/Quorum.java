@@ -5,7 +5,6 @@ import io.lockkeeper.server.testing.ZooKeeperProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +30,11 @@ final class Quorum implements AutoCloseable {
       Path own = directory.resolve("server" + i);
       Files.createDirectories(own.resolve("data"));
       Files.writeString(own.resolve("data/myid"), Integer.toString(i + 1));
-      ZooKeeperProcess.Builder builder = ZooKeeperProcess.in(own);
+      // Ticks of 200 ms: a starved server stays in the ensemble for 20 seconds.
+      ZooKeeperProcess.Builder builder =
+          ZooKeeperProcess.in(own)
+              .configuration("initLimit", "100")
+              .configuration("syncLimit", "100");
       for (int j = 0; j < SERVERS; j++) {
         builder.configuration("server." + (j + 1), addresses.get(j));
       }
@@ -52,7 +55,6 @@ final class Quorum implements AutoCloseable {
   /** Returns the leader. */
   ZooKeeperProcess leader() {
     return Awaitility.await("leader")
-        .atMost(Duration.ofSeconds(30))
         .ignoreExceptions()
         .until(
             () -> servers.stream().filter(s -> s.ask("srvr").contains("Mode: leader")).findFirst(),

@@ -15,7 +15,6 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProcess;
 import io.lockkeeper.server.zookeeper.session.AdoptionFixture;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -54,7 +53,7 @@ final class QuorumIT {
   private ZooKeeperLockStore store(String connect, String id, RecordedEvents events) {
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
-            Ensemble.settings(connect, id),
+            Ensemble.standalone(connect, id),
             problem -> {
               throw new AssertionError(problem);
             },
@@ -95,7 +94,7 @@ final class QuorumIT {
     assertThat(adopted.entries())
         .extracting(AdoptedEntry::name)
         .containsExactlyInAnyOrderElementsOf(entries);
-    Awaitility.await("mirror").atMost(Duration.ofSeconds(20)).until(() -> mirrored() == ENTRIES);
+    Awaitility.await("mirror").until(() -> mirrored() == ENTRIES);
   }
 
   @Test

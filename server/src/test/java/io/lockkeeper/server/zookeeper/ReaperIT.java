@@ -13,7 +13,6 @@ import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.testing.ZooKeeperProxy;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -35,7 +34,7 @@ final class ReaperIT {
 
   private final RecordedEvents events = new RecordedEvents();
   private final RecordedEvents otherEvents = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeper truth = ensemble.client();
 
   private ZooKeeperLockStore store(String id, long reapTicks, RecordedEvents heard) {
@@ -46,7 +45,7 @@ final class ReaperIT {
       String address, String id, long reapTicks, RecordedEvents heard) {
     ZooKeeperLockStore store =
         ensemble.store(
-            Ensemble.settings(address, id), new ZooKeeperLockStore.Pace(200, reapTicks), heard);
+            ensemble.settings(address, id), new ZooKeeperLockStore.Pace(200, reapTicks), heard);
     heard.awaitCurrent();
     return store;
   }
@@ -59,9 +58,7 @@ final class ReaperIT {
   }
 
   private void awaitNoDirectories() {
-    Awaitility.await("reaped")
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> truth.getChildren(LOCKS, false).isEmpty());
+    Awaitility.await("reaped").until(() -> truth.getChildren(LOCKS, false).isEmpty());
   }
 
   @Test
@@ -88,7 +85,6 @@ final class ReaperIT {
     int pathBytes = 3 * LockName.MAX_BYTES;
     // When: until once a full batch was due at the same time
     Awaitility.await("a full batch")
-        .atMost(Duration.ofSeconds(60))
         .until(
             () -> {
               useAtOnce(store, session, DirectoryReaper.BATCH + 50);
@@ -182,9 +178,7 @@ final class ReaperIT {
     for (int i = 0; i < 3; i++) {
       use(store, session, events, "probe" + i);
       int probe = i;
-      Awaitility.await("probe")
-          .atMost(Duration.ofSeconds(20))
-          .until(() -> truth.exists(LOCKS + "/probe" + probe, false) == null);
+      Awaitility.await("probe").until(() -> truth.exists(LOCKS + "/probe" + probe, false) == null);
     }
     // Then
     assertThat(truth.getChildren(LOCKS, false)).containsExactlyInAnyOrder("own", "shared");

@@ -40,11 +40,10 @@ final class RetriedChangesIT {
 
   private final RecordedEvents events = new RecordedEvents();
   private final RecordedEvents otherEvents = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeperProxy proxy = ensemble.proxy();
   private final ZooKeeper truth = ensemble.client();
-  private final ZooKeeperLockStore other =
-      ensemble.store(ensemble.server().connectString(), "owner", otherEvents);
+  private final ZooKeeperLockStore other = ensemble.store("owner", otherEvents);
   private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);
   private CreatedEntry entry;
 

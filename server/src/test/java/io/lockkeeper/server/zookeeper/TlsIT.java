@@ -49,7 +49,7 @@ final class TlsIT {
 
   private Ensemble start(String certificate, String clientAuth) {
     Ensemble ensemble =
-        Ensemble.start(
+        Ensemble.own(
             builder ->
                 secure(builder)
                     .configuration("ssl.keyStore.location", file(certificate).toString())
@@ -68,7 +68,7 @@ final class TlsIT {
   }
 
   private ZooKeeperSettings settings(String host, Path trusted) {
-    return Ensemble.settings(host + ":" + port, "c1")
+    return Ensemble.standalone(host + ":" + port, "c1")
         .withAccess(
             new ZooKeeperAccess(
                 Optional.empty(),
@@ -103,7 +103,6 @@ final class TlsIT {
     // When
     io.lockkeeper.server.testing.ZooKeeperProcess server = ensemble.server();
     org.awaitility.Awaitility.await()
-        .atMost(java.time.Duration.ofSeconds(30))
         .until(() -> Files.readString(server.log()).split("handshake", -1).length > 6);
     boolean before = client.exists("/lk", false) != null;
     Files.copy(file("server.pem"), trusted, StandardCopyOption.REPLACE_EXISTING);

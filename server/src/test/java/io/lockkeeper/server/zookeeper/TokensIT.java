@@ -30,7 +30,7 @@ final class TokensIT {
   private static final int LOCKS = 6;
   private static final int REQUESTS = 1_500;
 
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final RecordedEvents events = new RecordedEvents();
 
   private record Asker(ZooKeeperLockStore store, RecordedEvents events, SessionKey session) {}
@@ -52,7 +52,7 @@ final class TokensIT {
     List<Asker> askers = new ArrayList<>();
     for (String id : List.of("c1", "c2")) {
       RecordedEvents heard = id.equals("c1") ? events : new RecordedEvents();
-      ZooKeeperLockStore store = ensemble.store(ensemble.server().connectString(), id, heard);
+      ZooKeeperLockStore store = ensemble.store(id, heard);
       for (int key = 1; key <= 2; key++) {
         askers.add(new Asker(store, heard, Asked.open(store, heard, key)));
       }
@@ -73,15 +73,11 @@ final class TokensIT {
       }
     }
     int expected = sent;
-    Awaitility.await("all answered")
-        .atMost(java.time.Duration.ofSeconds(60))
-        .until(() -> answers(askers).size() == expected);
+    Awaitility.await("all answered").until(() -> answers(askers).size() == expected);
     // Then
     Map<LockName, List<CreatedEntry>> queues = queues(answers(askers));
     long appeared = queues.values().stream().mapToLong(List::size).sum();
-    Awaitility.await("all seen")
-        .atMost(java.time.Duration.ofSeconds(20))
-        .until(() -> events.all(EntryAppeared.class).size() == appeared);
+    Awaitility.await("all seen").until(() -> events.all(EntryAppeared.class).size() == appeared);
     queues.forEach(this::assertTokensRise);
     assertThat(queues.values().stream().flatMap(List::stream))
         .as("some share a transaction in their lock")

@@ -19,15 +19,17 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 /** The contract on a real ZooKeeper, and what others may find or leave there. */
+@Tag("smoke")
 final class ZooKeeperLockStoreFreezeIT extends LockStoreFreezeContract {
 
-  @AutoClose private static final Ensemble ensemble = Ensemble.start();
+  @AutoClose private static final Ensemble ensemble = Ensemble.shared();
   private static final ZooKeeper raw = ensemble.client();
 
   @AutoClose("stop")
@@ -52,7 +54,8 @@ final class ZooKeeperLockStoreFreezeIT extends LockStoreFreezeContract {
         "| (cannot be read)",
         "rubbish | (cannot be read)",
         "[1] | (cannot be read)",
-        "{\"format\":7,\"reason\":\"x\",\"durationMillis\":1} | (a record of format 7, which this version cannot read)",
+        "{\"format\":7,\"reason\":\"x\",\"durationMillis\":1} | (a record of format 7, which this"
+            + " version cannot read)",
         "{\"format\":2,\"reason\":\"x\",\"more\":1} | x"
       })
   void prefixIsFrozenWhateverItsRecordSays(String data, String reason)

@@ -8,11 +8,13 @@ import java.nio.charset.StandardCharsets;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on a real ZooKeeper. */
+@Tag("smoke")
 final class ZooKeeperLockStoreIT extends LockStoreContract {
 
-  @AutoClose private static final Ensemble ensemble = Ensemble.start();
+  @AutoClose private static final Ensemble ensemble = Ensemble.shared();
   private static final ZooKeeper raw = ensemble.client();
 
   @AutoClose("stop")

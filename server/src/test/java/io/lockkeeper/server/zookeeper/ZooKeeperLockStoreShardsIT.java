@@ -13,15 +13,17 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The contract on a real ZooKeeper, and what others may find or leave there. */
+@Tag("smoke")
 final class ZooKeeperLockStoreShardsIT extends LockStoreShardsContract {
 
   private static final String PATH = "/lk/shards";
-  @AutoClose private static final Ensemble ensemble = Ensemble.start();
+  @AutoClose private static final Ensemble ensemble = Ensemble.shared();
   private static final ZooKeeper raw = ensemble.client();
 
   @AutoClose("stop")

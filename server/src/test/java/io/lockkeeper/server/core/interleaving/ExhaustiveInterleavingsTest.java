@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -348,11 +349,13 @@ class ExhaustiveInterleavingsTest {
             ExhaustiveInterleavingsTest::nobodyHasLost));
   }
 
+  @Tag("slow")
   @Test
   void holderStaysAtACoordinatorThatIsCutOffWhileTimePasses() {
     assertAll("time", 5_000_000, STAYS);
   }
 
+  @Tag("slow")
   @Test
   void releaseThatACoordinatorDiedOverLetsInWhoWaitedAtIt() {
     assertAll("dies, waiter there", 1_000_000, DIES_WHILE_THE_HOLDER_RELEASES);
@@ -375,6 +378,7 @@ class ExhaustiveInterleavingsTest {
     assertAll("dies, asked", 15_000, DIES_WHILE_THE_SECOND_ASKS);
   }
 
+  @Tag("slow")
   @Test
   void holderGoesToTheAdopterAndBackToACoordinatorWhoseContactComesBack() {
     assertAll(
@@ -387,6 +391,7 @@ class ExhaustiveInterleavingsTest {
             ExhaustiveInterleavingsTest::nobodyHasLost));
   }
 
+  @Tag("slow")
   @Test
   void holderAndWaiterLeaveADeposedCoordinatorWhoseContactComesBack() {
     assertAll(
@@ -399,21 +404,25 @@ class ExhaustiveInterleavingsTest {
             ExhaustiveInterleavingsTest::nobodyHasLost));
   }
 
+  @Tag("slow")
   @Test
   void deposedCoordinatorThatEndsALeaseDeletesNothing() {
     assertAll("comes back", 200_000, COMES_BACK_WHILE_TIME_PASSES);
   }
 
+  @Tag("slow")
   @Test
   void nothingEndsAtTheAdopterWhileItsClientIsBackAtADeposedCoordinator() {
     assertAll("goes back", 100_000, GOES_BACK_WHILE_TIME_PASSES);
   }
 
+  @Tag("slow")
   @Test
   void coordinatorThatWasAdoptedDuringAPauseChangesNothingAfterwards() {
     assertAll("pause", 50_000, PAUSES);
   }
 
+  @Tag("slow")
   @Test
   void successorAndPeerRaceForWhatADeadCoordinatorLeftWhoseWaiterIsElsewhere() {
     assertAll(
@@ -427,6 +436,7 @@ class ExhaustiveInterleavingsTest {
   }
 
   /** The first has released: what it is told at once says nothing new to it. */
+  @Tag("slow")
   @Test
   void successorAndPeerRaceForWhatADeadCoordinatorLeftWithItsWaiter() {
     assertAll(
@@ -439,6 +449,7 @@ class ExhaustiveInterleavingsTest {
             ExhaustiveInterleavingsTest::nobodyHasLost));
   }
 
+  @Tag("slow")
   @Test
   void successorThatKnowsTheDeathForCertainEndsNothingTooEarly() {
     assertAll("race in time", 20_000, IS_FOLLOWED_WHILE_TIME_PASSES);
@@ -450,6 +461,7 @@ class ExhaustiveInterleavingsTest {
   }
 
   /** What A writes on sessions other than the one that it lost, it writes at once. */
+  @Tag("slow")
   @Test
   void coordinatorAdoptsBackASessionOfWhichItDoesNotKnowThatItLostIt() {
     assertAll(
@@ -494,6 +506,7 @@ class ExhaustiveInterleavingsTest {
   }
 
   @Test
+  @Tag("slow")
   void lateWriteOfACoordinatorAfterAPauseIsFound() {
     assertFound(TinyWorld.Mistake.EPOCH_IGNORED, "both hold", PAUSES);
   }

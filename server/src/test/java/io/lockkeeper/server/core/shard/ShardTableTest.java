@@ -123,11 +123,11 @@ class ShardTableTest {
     ShardTable table = table(Map.of(), Map.of(), shards);
     Map<String, Integer> served = new HashMap<>();
     // When
-    IntStream.range(0, 20_000)
+    IntStream.range(0, 5_000)
         .forEach(i -> served.merge(table.place("t" + i).orElseThrow().shard(), 1, Integer::sum));
     // Then
     assertThat(served).hasSize(100);
-    assertThat(served.values()).allMatch(count -> count > 130 && count < 280);
+    assertThat(served.values()).allMatch(count -> count > 25 && count < 80);
   }
 
   @Test

@@ -28,7 +28,6 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class ConnectionAgeTest {
 
@@ -75,7 +74,6 @@ class ConnectionAgeTest {
   }
 
   @Test
-  @Timeout(60)
   void oldConnectionIsLeftByAllStreamsButThoseThatAreLeases() throws IOException {
     // Given
     FakeCoordinator coordinator = new FakeCoordinator();

@@ -29,10 +29,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How a coordinator finds out that another one is gone. */
-@Timeout(60)
 class PeerLinksTest {
 
   private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);

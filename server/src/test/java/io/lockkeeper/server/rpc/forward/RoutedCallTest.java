@@ -28,10 +28,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What is left of a call that goes on at a peer, and fails here. */
-@Timeout(60)
 class RoutedCallTest {
 
   @AutoClose private final Node here = Node.start("here");

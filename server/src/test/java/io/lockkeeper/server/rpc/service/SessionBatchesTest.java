@@ -24,13 +24,11 @@ import java.util.Collections;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Several messages of a session in one. */
-@Timeout(60)
 class SessionBatchesTest {
 
   @AutoClose private final SessionClient session = new SessionClient();

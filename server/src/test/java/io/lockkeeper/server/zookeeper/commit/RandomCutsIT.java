@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 final class RandomCutsIT {
 
   private final RecordedEvents events = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeperProxy proxy = ensemble.proxy();
   private final ZooKeeper truth = ensemble.client();
   private final ZooKeeperLockStore store = ensemble.store(proxy.connectString(), "c1", events);

@@ -32,11 +32,9 @@ final class AdoptionDoubtIT {
 
   private final RecordedEvents olds = new RecordedEvents();
   private final RecordedEvents news = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeperProxy proxy = ensemble.proxy();
   private final ZooKeeper truth = ensemble.client();
-  private final ZooKeeperLockStore old =
-      ensemble.store(Ensemble.brief(ensemble.server().connectString(), "old"), olds);
   private final ZooKeeperLockStore next = ensemble.store(proxy.connectString(), "next", news);
 
   @BeforeEach
@@ -44,7 +42,7 @@ final class AdoptionDoubtIT {
     news.awaitCurrent();
   }
 
-  private CreatedEntry hold(String lock) {
+  private CreatedEntry hold(ZooKeeperLockStore old, String lock) {
     Asked.open(old, olds, 1);
     return AdoptionFixture.hold(old, olds, ONE, lock);
   }
@@ -55,7 +53,8 @@ final class AdoptionDoubtIT {
       names = {"CUT_BEFORE", "CUT_AFTER"})
   void claimIsTakenOnceWhereverTheConnectionBreaks(Action action) throws Exception {
     // Given
-    CreatedEntry entry = hold("doubt");
+    ZooKeeperLockStore old = ensemble.store("old", olds);
+    CreatedEntry entry = hold(old, "doubt");
     String claim = AdoptionFixture.onlyClaim(truth);
     old.stop();
     news.await(OrphanFound.class);
@@ -74,7 +73,8 @@ final class AdoptionDoubtIT {
       names = {"CUT_BEFORE", "CUT_AFTER"})
   void stockIsTakenAnewWhenTheConnectionBreaksMeanwhile(Action action) {
     // Given
-    CreatedEntry entry = hold("stock");
+    ZooKeeperLockStore old = ensemble.store("old", olds);
+    CreatedEntry entry = hold(old, "stock");
     old.stop();
     news.await(OrphanFound.class);
     proxy.at(1, OpCode.getEphemerals, action);
@@ -90,7 +90,8 @@ final class AdoptionDoubtIT {
   @Test
   void sessionThatIsGoneIsFoundOutByAttachingAndItsClaimIsRemoved() throws Exception {
     // Given
-    CreatedEntry entry = hold("late");
+    ZooKeeperLockStore old = ensemble.store(ensemble.brief("old"), olds);
+    CreatedEntry entry = hold(old, "late");
     old.stop();
     OrphanFound orphan = news.await(OrphanFound.class);
     AdoptionFixture.awaitGone(truth, AdoptionFixture.path(entry));
@@ -106,7 +107,8 @@ final class AdoptionDoubtIT {
   @Test
   void orphanIsToldAgainWhileNobodyHasTakenIt() {
     // Given
-    hold("again");
+    ZooKeeperLockStore old = ensemble.store("old", olds);
+    hold(old, "again");
     // When
     old.stop();
     // Then
@@ -117,7 +119,8 @@ final class AdoptionDoubtIT {
   @Test
   void adoptionThatIsCutOffForLongIsGivenUpByZooKeeperAlone() throws Exception {
     // Given
-    CreatedEntry entry = hold("cut");
+    ZooKeeperLockStore old = ensemble.store(ensemble.brief("old"), olds);
+    CreatedEntry entry = hold(old, "cut");
     old.stop();
     OrphanFound orphan = news.await(OrphanFound.class);
     proxy.at(1, OpCode.getEphemerals, Action.CUT_AFTER);

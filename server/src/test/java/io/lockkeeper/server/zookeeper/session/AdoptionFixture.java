@@ -55,22 +55,17 @@ public final class AdoptionFixture {
   }
 
   public static void awaitMember(ZooKeeper truth, String id) {
-    Awaitility.await(id)
-        .atMost(Duration.ofSeconds(20))
-        .until(() -> truth.exists("/lk/coordinators/" + id, false) != null);
+    Awaitility.await(id).until(() -> truth.exists("/lk/coordinators/" + id, false) != null);
   }
 
   static void awaitGone(ZooKeeper truth, String path) {
-    Awaitility.await(path)
-        .atMost(Duration.ofSeconds(20))
-        .until(() -> truth.exists(path, false) == null);
+    Awaitility.await(path).until(() -> truth.exists(path, false) == null);
   }
 
   /** Suspects a member until that has told of an orphan that was not told before. */
   public static void suspect(ZooKeeperLockStore store, RecordedEvents events, String member) {
     int before = events.all(OrphanFound.class).size();
     Awaitility.await("orphan of " + member)
-        .atMost(Duration.ofSeconds(20))
         .pollInterval(Duration.ofMillis(500))
         .until(
             () -> {

@@ -47,12 +47,10 @@ final class AdoptionIT {
 
   private final RecordedEvents olds = new RecordedEvents();
   private final RecordedEvents news = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeper truth = ensemble.client();
-  private final ZooKeeperLockStore old =
-      ensemble.store(ensemble.server().connectString(), "old", olds);
-  private final ZooKeeperLockStore next =
-      ensemble.store(ensemble.server().connectString(), "next", news);
+  private final ZooKeeperLockStore old = ensemble.store("old", olds);
+  private final ZooKeeperLockStore next = ensemble.store("next", news);
 
   @BeforeEach
   void awaitCurrent() {
@@ -109,21 +107,6 @@ final class AdoptionIT {
   }
 
   @Test
-  void adoptedSessionIsOpenForWritesAndClosedWhenItIsEmpty() throws Exception {
-    // Given
-    CreatedEntry entry = hold("written");
-    old.stop();
-    AdoptedEntry kept = adopt().entries().get(0);
-    // When
-    release(kept);
-    next.closeSession(new StoreEffect.CloseSession(TAKEN));
-    // Then
-    assertThat(truth.exists(AdoptionFixture.path(entry), false)).isNull();
-    assertThat(news.await(SessionEnded.class)).isEqualTo(new SessionEnded(TAKEN, false));
-    Awaitility.await().until(() -> truth.getChildren("/lk/sessions", false).isEmpty());
-  }
-
-  @Test
   void zombieIsDeposedAndWhateverItDoesThenLeavesTheSessionAlone() throws Exception {
     // Given
     CreatedEntry entry = hold("stolen");
@@ -136,22 +119,6 @@ final class AdoptionIT {
     assertThat(olds.await(SessionEnded.class)).isEqualTo(new SessionEnded(ONE, true));
     old.leave();
     old.stop();
-    assertThat(truth.exists(AdoptionFixture.path(entry), false).getCzxid())
-        .isEqualTo(entry.czxid());
-    release(adopted.entries().get(0));
-    assertThat(news.all(SessionEnded.class)).isEmpty();
-  }
-
-  @Test
-  void zombieThatOnlyStopsLeavesTheSessionAlone() throws Exception {
-    // Given
-    CreatedEntry entry = hold("stolen");
-    AdoptionFixture.awaitMember(truth, "old");
-    AdoptionFixture.suspect(next, news, "old");
-    SessionAdopted adopted = adopt();
-    // When
-    old.stop();
-    // Then
     assertThat(truth.exists(AdoptionFixture.path(entry), false).getCzxid())
         .isEqualTo(entry.czxid());
     release(adopted.entries().get(0));
@@ -184,10 +151,9 @@ final class AdoptionIT {
     byte[] data = truth.getData("/lk/sessions/" + claim, false, null);
     SessionIdentity session = ClaimRecord.read(claim, data).orElseThrow().session();
     StoreExecutor executor = new StoreExecutor();
-    Connector connector =
-        new Connector(Ensemble.settings(ensemble.server().connectString(), "x"), executor);
+    Connector connector = new Connector(ensemble.settings("x"), executor);
     Handle handle = Asked.handle(connector, Optional.of(session));
-    handle.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+    handle.create(ensemble.absolute(path), new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
     handle.abandon();
     executor.stop(1_000);
   }
@@ -241,7 +207,8 @@ final class AdoptionIT {
     RecordedEvents others = new RecordedEvents();
     ZooKeeperLockStore longer =
         ensemble.store(
-            Ensemble.settings(ensemble.server().connectString(), "longer")
+            ensemble
+                .settings("longer")
                 .withTimes(Duration.ofSeconds(9), Duration.ofSeconds(2), Duration.ofMillis(200), 5),
             others);
     others.awaitCurrent();

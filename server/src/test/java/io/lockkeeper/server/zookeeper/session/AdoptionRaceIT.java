@@ -14,7 +14,6 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -31,12 +30,10 @@ final class AdoptionRaceIT {
 
   private final RecordedEvents lefts = new RecordedEvents();
   private final RecordedEvents rights = new RecordedEvents();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
   private final ZooKeeper truth = ensemble.client();
-  private final ZooKeeperLockStore left =
-      ensemble.store(ensemble.server().connectString(), "left", lefts);
-  private final ZooKeeperLockStore right =
-      ensemble.store(ensemble.server().connectString(), "right", rights);
+  private final ZooKeeperLockStore left = ensemble.store("left", lefts);
+  private final ZooKeeperLockStore right = ensemble.store("right", rights);
 
   @BeforeEach
   void awaitMembers() {
@@ -54,7 +51,7 @@ final class AdoptionRaceIT {
   void ofTwoWhoAdoptAtTheSameInstantOneWinsAndTheOtherNeverAttaches() throws Exception {
     // Given
     RecordedEvents olds = new RecordedEvents();
-    ZooKeeperLockStore old = ensemble.store(ensemble.server().connectString(), "old", olds);
+    ZooKeeperLockStore old = ensemble.store("old", olds);
     List<CreatedEntry> entries = new ArrayList<>();
     for (int i = 1; i <= SESSIONS; i++) {
       SessionKey session = Asked.open(old, olds, i);
@@ -71,7 +68,6 @@ final class AdoptionRaceIT {
     }
     // Then
     Awaitility.await("all answered")
-        .atMost(Duration.ofSeconds(40))
         .until(
             () ->
                 Stream.of(lefts, rights)

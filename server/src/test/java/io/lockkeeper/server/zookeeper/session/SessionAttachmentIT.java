@@ -8,7 +8,6 @@ import io.lockkeeper.server.zookeeper.Asked;
 import io.lockkeeper.server.zookeeper.Ensemble;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.ToldListener;
-import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -19,17 +18,12 @@ import org.junit.jupiter.api.Test;
 /** What a session's connection is taken for. */
 final class SessionAttachmentIT {
 
-  private static final Duration SHORT_SESSION = Duration.ofSeconds(4);
-
   private final RecordedEvents events = new RecordedEvents();
   private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
-  @AutoClose private final Ensemble ensemble = Ensemble.start();
+  @AutoClose private final Ensemble ensemble = Ensemble.shared();
 
   private StoreContext context(String server) {
-    return Asked.context(
-        Ensemble.settings(server, "c1")
-            .withTimes(SHORT_SESSION, SHORT_SESSION, Duration.ofMillis(200), 5),
-        events);
+    return Asked.context(ensemble.settings(server, "c1"), events);
   }
 
   private SessionAttachment open(StoreContext context) throws Exception {
@@ -37,7 +31,7 @@ final class SessionAttachmentIT {
     context
         .executor()
         .execute(() -> opened.complete(new SessionAttachment(context, new ToldListener(told))));
-    return opened.get(10, TimeUnit.SECONDS);
+    return opened.get(60, TimeUnit.SECONDS);
   }
 
   private static void close(SessionAttachment attachment, StoreContext context) throws Exception {
@@ -51,13 +45,13 @@ final class SessionAttachmentIT {
     // Given
     StoreContext context = context(ensemble.server().connectString());
     SessionAttachment attachment = open(context);
-    assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("connected");
+    assertThat(told.poll(60, TimeUnit.SECONDS)).isEqualTo("connected");
     // When
     boolean connected = attachment.onConnected();
     // Then
     assertThat(connected).isTrue();
     assertThat(attachment.isConnected()).isTrue();
-    assertThat(attachment.grantedMillis()).isEqualTo(4_000);
+    assertThat(attachment.grantedMillis()).isEqualTo(Ensemble.SESSION.toMillis());
     close(attachment, context);
   }
 
