@@ -30,11 +30,9 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class BearerTokenTest {
 
   private static final Metadata.Key<String> AUTHORIZATION =

@@ -30,7 +30,7 @@ class CallbacksTest {
     }
     callbacks.run(() -> last.complete(null));
     // Then
-    assertThat(last).succeedsWithin(Duration.ofSeconds(20));
+    assertThat(last).succeedsWithin(Duration.ofMinutes(1));
     assertThat(seen).hasSize(10_000).isSorted();
   }
 
@@ -42,7 +42,7 @@ class CallbacksTest {
     // When
     callbacks.run(
         () -> {
-          throw new IllegalStateException("thrown by a callback");
+          throw new AssertionError("thrown by a callback");
         });
     callbacks.run(() -> seen.add("next"));
     // Then

@@ -110,6 +110,7 @@ class ErrorDetailsTest {
             .setAcquire("1")
             .setReason(io.lockkeeper.v1.ErrorReason.ERROR_REASON_WRONG_KIND)
             .setCode(Status.Code.FAILED_PRECONDITION.value())
+            .setField("locks[0].mode")
             .setMessage("in use as a read/write lock")
             .build();
     // When
@@ -118,7 +119,10 @@ class ErrorDetailsTest {
     assertThat(failure)
         .isInstanceOfSatisfying(
             RequestRefusedException.class,
-            e -> assertThat(e.reason()).isEqualTo(ErrorReason.WRONG_KIND))
+            e -> {
+              assertThat(e.reason()).isEqualTo(ErrorReason.WRONG_KIND);
+              assertThat(e.field()).isEqualTo("locks[0].mode");
+            })
         .hasMessageContaining("orders/42")
         .hasMessageContaining("in use as a read/write lock");
   }

@@ -6,7 +6,6 @@ import io.lockkeeper.client.internal.lease.LeaseKey;
 import io.lockkeeper.client.internal.lease.Promise;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.v1.SessionKeptAlive;
-import io.lockkeeper.v1.SessionOpened;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -15,23 +14,6 @@ class PromiseTest {
 
   private static SessionKeptAlive.Builder kept(Duration validFor) {
     return SessionKeptAlive.newBuilder().setValidFor(Protos.toProto(validFor));
-  }
-
-  @Test
-  void serverSaysWhenTheNextKeepAliveIsDue() {
-    // Given
-    SessionKeptAlive kept =
-        kept(Duration.ofSeconds(9))
-            .setKeepAliveInterval(Protos.toProto(Duration.ofSeconds(2)))
-            .build();
-    SessionOpened opened =
-        SessionOpened.newBuilder()
-            .setValidFor(Protos.toProto(Duration.ofSeconds(9)))
-            .setKeepAliveInterval(Protos.toProto(Duration.ofSeconds(1)))
-            .build();
-    // When / Then
-    assertThat(Promise.of(kept).intervalNanos()).isEqualTo(Duration.ofSeconds(2).toNanos());
-    assertThat(Promise.of(opened).intervalNanos()).isEqualTo(Duration.ofSeconds(1).toNanos());
   }
 
   @Test

@@ -13,13 +13,11 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The examples of the README compile, and do what they say. */
-@Timeout(60)
 class ReadmeTest {
 
   private static final Path EXAMPLES = Path.of("src/test/java/io/lockkeeper/example");

@@ -20,13 +20,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A client that was given the addresses of one shard finds the others. */
-@Timeout(60)
 class ShardsTest {
 
-  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final Duration SOON = Duration.ofMinutes(1);
 
   @AutoClose private final FakeShards shards = new FakeShards("a", "b");
   private final FakeShard a = shards.shard("a");
@@ -122,7 +120,7 @@ class ShardsTest {
     // When
     b.endLeases();
     // Then
-    await().atMost(SOON).until(() -> !there.isValid());
+    await().until(() -> !there.isValid());
     assertThat(here.isValid()).isTrue();
     // When
     client.lock("orders/2");
@@ -181,7 +179,7 @@ class ShardsTest {
     // When
     CompletableFuture<LockHandle> waits = client.acquire(LockRequest.of("orders/1"));
     Optional<LockHandle> atOnce = client.tryLock("orders/2");
-    await().atMost(SOON).until(() -> a.asked().size() >= 3);
+    await().until(() -> a.asked().size() >= 3);
     // Then
     assertThat(atOnce).isEmpty();
     assertThat(waits).isNotDone();
@@ -320,7 +318,7 @@ class ShardsTest {
     // When
     b.endLeases();
     // Then
-    await().atMost(SOON).until(() -> !second.isValid());
+    await().until(() -> !second.isValid());
     client.lock(kept).close();
     assertThat(b.askedNames()).containsExactly("orders/1", "orders/1");
   }
@@ -331,7 +329,7 @@ class ShardsTest {
     shards.publish(1, Map.of("orders", "b"));
     a.beSilentAboutTheTable();
     CompletableFuture<LockHandle> waits = client.acquire(LockRequest.of("orders/1"));
-    await().atMost(SOON).until(() -> a.tablesAsked() == 1);
+    await().until(() -> a.tablesAsked() == 1);
     // When
     waits.cancel(false);
     client.close();
@@ -347,7 +345,7 @@ class ShardsTest {
     a.beSilentAboutTheTable();
     CompletableFuture<LockHandle> waits = client.acquire(LockRequest.of("orders/1"));
     CompletableFuture<LockInfo> reads = client.async().getLock("orders/1");
-    await().atMost(SOON).until(() -> a.tablesAsked() == 1 && a.read().size() == 1);
+    await().until(() -> a.tablesAsked() == 1 && a.read().size() == 1);
     // When
     client.close();
     // Then
@@ -367,7 +365,7 @@ class ShardsTest {
             .toList();
     // When / Then
     assertThatThrownBy(() -> client.lock("users/1")).hasMessageContaining("10000 requests");
-    await().atMost(SOON).until(() -> a.asked().size() == 10_000);
+    await().until(() -> a.asked().size() == 10_000);
     // When
     many.forEach(waits -> waits.cancel(false));
     // Then

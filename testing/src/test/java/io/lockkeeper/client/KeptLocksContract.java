@@ -50,7 +50,7 @@ public abstract class KeptLocksContract extends Contract {
     LockHandle used = a.lock(kept().listener(heard));
     // When
     CompletableFuture<LockHandle> other = queue(client("b"), LockRequest.of(lock), lock);
-    await().atMost(LONG).until(() -> heard.events().contains("contended 1"));
+    await().until(() -> heard.events().contains("contended 1"));
     // Then
     assertThat(other).isNotDone();
     assertThat(used.isValid()).isTrue();
@@ -62,7 +62,7 @@ public abstract class KeptLocksContract extends Contract {
   void attemptThatDoesNotWaitMakesItFreeForTheNext() throws InterruptedException {
     client("a").lock(kept()).close();
     LockkeeperClient b = client("b");
-    await().atMost(LONG).until(() -> b.tryLock(lock).isPresent());
+    await().until(() -> b.tryLock(lock).isPresent());
   }
 
   @Test

@@ -2,7 +2,7 @@ package io.lockkeeper.client;
 
 import static java.util.concurrent.TimeUnit.HOURS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.SECONDS;
+import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -61,7 +61,7 @@ public abstract class LockContract extends Contract {
     } finally {
       mine.unlock();
     }
-    assertThat(theirs.tryLock(10, SECONDS)).isTrue();
+    assertThat(theirs.tryLock(1, MINUTES)).isTrue();
     theirs.unlock();
   }
 
@@ -74,7 +74,7 @@ public abstract class LockContract extends Contract {
     mine.lock();
     mine.lockInterruptibly();
     assertThat(mine.tryLock()).isTrue();
-    assertThat(mine.tryLock(1, SECONDS)).isTrue();
+    assertThat(mine.tryLock(1, MINUTES)).isTrue();
     // Then
     for (int count = 4; count > 0; count--) {
       assertThat(mine.getHoldCount()).isEqualTo(count);
@@ -257,7 +257,7 @@ public abstract class LockContract extends Contract {
     LockHandle handle = mine.handle().orElseThrow();
     // When
     b.forceRelease(lock, "it hangs");
-    await().atMost(LONG).until(() -> !handle.isValid());
+    await().until(() -> !handle.isValid());
     // Then
     assertThatThrownBy(mine::lock).isInstanceOf(LockLostException.class);
     for (int i = 0; i < 2; i++) {
@@ -280,7 +280,7 @@ public abstract class LockContract extends Contract {
     // When
     boolean while2IsTaken = both.tryLock(200, MILLISECONDS);
     // Told first, deleted then.
-    await().atMost(LONG).until(() -> a.getLock(lock + "/1").isFree());
+    await().until(() -> a.getLock(lock + "/1").isFree());
     other.close();
     both.lock();
     both.lock();

@@ -7,19 +7,16 @@ import static org.awaitility.Awaitility.await;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What the views make of a lease that ends under them. */
-@Timeout(60)
 @SuppressWarnings("LockNotBeforeTry") // What is tested is what lock and unlock do after a loss.
 class LostLeaseViewsTest {
 
-  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration LONG = Duration.ofMinutes(1);
 
   private InMemoryLockkeeper server;
   private LockkeeperClient client;
@@ -37,7 +34,7 @@ class LostLeaseViewsTest {
   }
 
   private static void awaitLost(LockHandle handle) {
-    await().atMost(LONG).until(() -> !handle.isValid());
+    await().until(() -> !handle.isValid());
   }
 
   @Test
@@ -80,22 +77,5 @@ class LostLeaseViewsTest {
     assertThatThrownBy(view::unlock)
         .isInstanceOf(IllegalMonitorStateException.class)
         .hasCauseInstanceOf(LockLostException.class);
-  }
-
-  @Test
-  void permitsOfALeaseThatEndedAreNotGivenBackTwice() throws InterruptedException {
-    // Given
-    LockkeeperSemaphore semaphore = client.asSemaphore("printers", 3);
-    semaphore.acquire();
-    semaphore.acquire();
-    LockHandle last = semaphore.acquirePermits(1);
-    // When
-    server.endLeases();
-    awaitLost(last);
-    // Then
-    CompletableFuture<Void> released = semaphore.releaseAsync(2);
-    assertThat(Contract.failure(released)).isInstanceOf(LockLostException.class);
-    assertThatThrownBy(semaphore::release).isInstanceOf(IllegalStateException.class);
-    assertThat(semaphore.availablePermits()).isEqualTo(3);
   }
 }

@@ -89,18 +89,6 @@ class MaxHoldTest {
   }
 
   @Test
-  void holdThatIsReleasedInTimeHearsOfNoLimit() {
-    // Given
-    LockHandle handle = hold();
-    // When
-    CompletableFuture<ReleaseResult> released = handle.releaseForResult();
-    clock.advance(LIMIT.multipliedBy(2));
-    // Then
-    assertThat(released).isCompletedWithValue(new ReleaseResult(ReleaseResult.Outcome.RELEASED, 0));
-    assertThat(heard.events()).containsExactly("granted");
-  }
-
-  @Test
   void lossByTheClientsOwnClockFailsWhatTheHolderStillAsks() {
     // Given
     LockHandle handle = hold();
@@ -114,20 +102,6 @@ class MaxHoldTest {
         .withThrowableThat()
         .havingCause()
         .isInstanceOf(LockLostException.class);
-  }
-
-  @Test
-  void leaseThatEndsFirstEndsTheHoldFirst() {
-    // Given
-    CompletableFuture<LockHandle> held =
-        client.acquire(LockRequest.of("orders/43").maxHold(Duration.ofHours(1)).listener(heard));
-    clock.settle();
-    // When
-    server.freeze();
-    clock.advance(Duration.ofMinutes(1));
-    // Then
-    assertThat(held.join().isValid()).isFalse();
-    assertThat(heard.events()).endsWith("lost DEADLINE_PASSED");
   }
 
   private LockHandle take(LockRequest request) {

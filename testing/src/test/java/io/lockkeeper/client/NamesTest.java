@@ -22,12 +22,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A name that stands for several servers. */
-@Timeout(60)
 class NamesTest {
 
   private static final String LOCK = "orders/42";

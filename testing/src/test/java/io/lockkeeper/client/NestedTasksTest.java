@@ -1,22 +1,17 @@
 package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tasks that run under a lock and ask for the same one again, in one thread. */
-@Timeout(60)
 class NestedTasksTest {
 
   private static final LockRequest LOCK = LockRequest.of("orders/42");
-  private static final LockRequest READ = LockRequest.of(LockSpec.read("accounts/1"));
-  private static final LockRequest WRITE = LockRequest.of(LockSpec.write("accounts/1"));
 
   private InMemoryLockkeeper server;
   private LockkeeperClient client;
@@ -48,27 +43,6 @@ class NestedTasksTest {
     // Then
     assertThat(tokens).containsOnly(tokens.get(0));
     assertThat(server.holderToken("orders/42")).isEmpty();
-  }
-
-  @Test
-  void threadThatWritesMayRead() throws InterruptedException {
-    // When
-    boolean read =
-        client.withLock(WRITE, writing -> client.withLock(READ, reading -> reading.isValid()));
-    // Then
-    assertThat(read).isTrue();
-    assertThat(server.holderToken("accounts/1")).isEmpty();
-  }
-
-  @Test
-  void threadThatReadsMayNotWriteAndIsToldThatItWouldWaitForEver() {
-    // When / Then
-    assertThatThrownBy(
-            () -> client.withLock(READ, reading -> client.withLock(WRITE, LockHandle::isValid)))
-        .isInstanceOfSatisfying(
-            NotAcquiredException.class,
-            e -> assertThat(e.reason()).isEqualTo(NotAcquiredReason.WOULD_DEADLOCK))
-        .hasMessageContaining("accounts/1");
   }
 
   @Test

@@ -9,28 +9,24 @@ import io.lockkeeper.testing.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The client stops by its own clock before the server gives the lock to somebody else. */
+/** The client stops by its own clock before the server gives the lock to another client. */
 class OwnDeadlineTest {
 
-  private static final int RUNS = 300;
+  private static final int RUNS = 100;
   private static final long FIRST_SEED = 20_260_101L;
 
   /** What happened in one run, in nanoseconds of the server's clock. */
-  private record Observed(long lostAt, int timesLost, long grantedToOtherAt) {
-    long margin() {
-      return grantedToOtherAt - lostAt;
-    }
-  }
+  private record Observed(long lostAt, int timesLost, long grantedToOtherAt) {}
 
   private static LockHandle hold(LockkeeperClient client, ManualClock clock, Recording heard) {
     CompletableFuture<LockHandle> held =
@@ -41,25 +37,16 @@ class OwnDeadlineTest {
 
   @Test
   void partitionedHolderIsToldLostBeforeAnotherIsGranted() {
-    // Given
-    List<Long> margins = new ArrayList<>();
     for (long seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++) {
       // When
       Observed outcome = run(new SplittableRandom(seed));
       // Then
-      assertThat(outcome.timesLost()).as("seed %d: told lost", seed).isEqualTo(1);
-      assertThat(outcome.margin()).as("seed %d: margin", seed).isPositive();
-      margins.add(outcome.margin());
+      assertThat(outcome.timesLost()).as("seed %d: lost events", seed).isEqualTo(1);
+      assertThat(outcome.grantedToOtherAt()).as("seed %d", seed).isGreaterThan(outcome.lostAt());
     }
-    System.out.printf(
-        "own deadline: %d partitions from seed %d, margin min %.1f ms, median %.1f ms%n",
-        RUNS,
-        FIRST_SEED,
-        margins.stream().min(Long::compare).orElseThrow() / 1e6,
-        margins.stream().sorted().skip(RUNS / 2).findFirst().orElseThrow() / 1e6);
   }
 
-  /** A holder with a clock that is wrong by up to 2 % and a slow network is cut off; one waits. */
+  /** Partitions a holder whose clock is off by up to 2 % and whose network is slow. */
   private static Observed run(SplittableRandom random) {
     ManualClock clock = new ManualClock();
     Duration ttl = Duration.ofMillis(random.nextLong(2_000, 30_000));
@@ -133,78 +120,85 @@ class OwnDeadlineTest {
     }
   }
 
-  @Test
-  void answersThatWereHeldBackDoNotReviveTheLease() {
+  @ParameterizedTest
+  @ValueSource(longs = {5, 14, 15, 60})
+  void warningThatIsTooLongComesOnceBeforeExpiryAndNotBetweenKeepAlives(long warningSeconds) {
     // Given
     ManualClock clock = new ManualClock();
     Recording heard = new Recording();
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
-        LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
-      LockHandle handle = hold(client, clock, heard);
-      server.freeze();
-      clock.advance(Duration.ofSeconds(14).plusMillis(700));
-      // When
-      server.thaw();
-      clock.advance(Duration.ofMinutes(1));
-      // Then
-      assertThat(handle.isValid()).isFalse();
-      assertThat(heard.events()).endsWith("lost DEADLINE_PASSED").doesNotHaveDuplicates();
-    }
-  }
-
-  @Test
-  void processThatWasPausedPastItsDeadlineIsNotRevivedByWhatItFindsInItsQueue() throws Exception {
-    // Given
-    AtomicLong clock = new AtomicLong();
-    CountDownLatch pausing = new CountDownLatch(1);
-    CountDownLatch paused = new CountDownLatch(1);
-    Recording heard = new Recording();
-    LockListener pause =
-        new LockListener() {
-          @Override
-          public void onAboutToExpire(LockHandle handle, Duration remaining) {
-            pausing.countDown();
-            awaitQuietly(paused);
-          }
-
-          @Override
-          public void onLost(LockHandle handle, LossReason reason) {
-            heard.onLost(handle, reason);
-          }
-        };
-    try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
         LockkeeperClient client =
             server
                 .clientBuilder()
                 .ttl(Duration.ofSeconds(15))
-                .expiryWarning(Duration.ofSeconds(9))
+                .expiryWarning(Duration.ofSeconds(warningSeconds))
                 .callbackExecutor(Runnable::run)
-                .clock(clock::get)
                 .build()) {
-      LockHandle handle = client.lock(LockRequest.of("orders/42").listener(pause));
-      server.freeze();
-      clock.addAndGet(TimeUnit.SECONDS.toNanos(10));
-      awaitQuietly(pausing);
+      LockHandle held = hold(client, clock, heard);
+      clock.advance(Duration.ofMinutes(1));
+      List<String> whileRenewed = heard.events();
       // When
-      server.thaw();
-      server.leaseCount();
-      clock.addAndGet(TimeUnit.SECONDS.toNanos(10));
-      boolean validInThePause = handle.isValid();
-      paused.countDown();
+      server.freeze();
+      clock.advance(Duration.ofMinutes(1));
       // Then
-      assertThat(validInThePause).isFalse();
-      await()
-          .atMost(Duration.ofSeconds(20))
-          .untilAsserted(() -> assertThat(heard.events()).containsExactly("lost DEADLINE_PASSED"));
-      assertThat(handle.isValid()).isFalse();
+      assertThat(held.isValid()).isFalse();
+      assertThat(whileRenewed).containsExactly("granted");
+      assertThat(heard.events())
+          .containsExactly("granted", "about to expire", "lost DEADLINE_PASSED");
+    }
+  }
+
+  @Test
+  void partitionedLeaderIsWarnedAndThenToldBeforeAnotherLeads() {
+    // Given
+    ManualClock clock = new ManualClock();
+    List<String> told = new CopyOnWriteArrayList<>();
+    LeadershipListener listener =
+        new LeadershipListener() {
+          @Override
+          public void onAboutToLose(Leadership leadership, Duration remaining) {
+            told.add("about to lose, valid " + leadership.isValid());
+          }
+
+          @Override
+          public void onSafe(Leadership leadership) {
+            told.add("safe");
+          }
+
+          @Override
+          public void onLost(Leadership leadership, LossReason reason) {
+            told.add("lost " + reason);
+          }
+        };
+    try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
+        LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
+      CompletableFuture<Leadership> elected =
+          client.asElection("leader").campaignAsync("one", listener);
+      clock.settle();
+      server.jeopardy();
+      server.safe();
+      clock.settle();
+      server.whenFree("leader", () -> told.add("free"));
+      // When
+      server.freeze();
+      clock.advance(Duration.ofMinutes(1));
+      // Then
+      assertThat(elected.join().isValid()).isFalse();
+      assertThat(told)
+          .containsExactly(
+              "about to lose, valid true",
+              "safe",
+              "about to lose, valid true",
+              "lost DEADLINE_PASSED",
+              "free");
     }
   }
 
   @ParameterizedTest
   @EnumSource(names = {"MAX_HOLD", "DEADLINE_PASSED"})
-  void guardThatIsClosedWhenItsDeadlineHasPassedUnnoticedIsALossToAll(LossReason reason)
+  void guardClosedAfterADeadlineThatNoTimerHasNoticedIsALossToAll(LossReason reason)
       throws InterruptedException {
-    // Given: a loop that has no time to look at its timers
+    // Given: the loop is blocked, so that no timer runs
     AtomicLong clock = new AtomicLong();
     CountDownLatch blocking = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
@@ -217,12 +211,12 @@ class OwnDeadlineTest {
             awaitQuietly(goOn);
           }
         };
-    Duration limit = reason == LossReason.MAX_HOLD ? Duration.ofSeconds(5) : Duration.ofMinutes(1);
+    Duration limit = reason == LossReason.MAX_HOLD ? Duration.ofSeconds(10) : Duration.ofHours(1);
     try (InMemoryLockkeeper server = InMemoryLockkeeper.start();
         LockkeeperClient client =
             server
                 .clientBuilder()
-                .ttl(Duration.ofSeconds(15))
+                .ttl(Duration.ofMinutes(5))
                 .callbackExecutor(Runnable::run)
                 .clock(clock::get)
                 .build()) {
@@ -242,44 +236,19 @@ class OwnDeadlineTest {
               LockLostException.class, e -> assertThat(e.reason()).isEqualTo(reason));
       assertThat(validAfterwards).isFalse();
       assertThat(heardBefore).containsExactly("granted");
-      assertThat(lock.lost().toCompletableFuture())
-          .succeedsWithin(Duration.ofSeconds(20))
-          .isEqualTo(reason);
       await()
-          .atMost(Duration.ofSeconds(20))
           .untilAsserted(
               () -> assertThat(heard.events()).containsExactly("granted", "lost " + reason));
+      assertThat(lock.lost().toCompletableFuture()).isCompletedWithValue(reason);
       assertThat(other).isCompleted();
     }
   }
 
   private static void awaitQuietly(CountDownLatch latch) {
     try {
-      assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+      latch.await();
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
-    }
-  }
-
-  @Test
-  void pauseShorterThanTheDeadlineCostsNothing() {
-    // Given
-    ManualClock clock = new ManualClock();
-    Recording heard = new Recording();
-    try (InMemoryLockkeeper server = InMemoryLockkeeper.start(clock);
-        LockkeeperClient client = server.clientBuilder().callbackExecutor(Runnable::run).build()) {
-      LockHandle handle = hold(client, clock, heard);
-      // When
-      for (int i = 0; i < 20; i++) {
-        server.freeze();
-        clock.advance(Duration.ofSeconds(8));
-        server.thaw();
-        clock.advance(Duration.ofSeconds(8));
-      }
-      // Then
-      assertThat(handle.isValid()).isTrue();
-      assertThat(server.holderToken("orders/42")).isEqualTo(Optional.of(handle.fencingToken()));
-      assertThat(heard.events()).doesNotContain("lost DEADLINE_PASSED");
     }
   }
 }

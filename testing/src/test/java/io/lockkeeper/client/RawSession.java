@@ -44,7 +44,7 @@ final class RawSession implements StreamObserver<SessionResponse> {
   }
 
   SessionOpened opened() {
-    await().atMost(Contract.LONG).until(() -> !responses.isEmpty());
+    await().until(() -> !responses.isEmpty());
     return responses.get(0).getOpened();
   }
 
@@ -56,7 +56,7 @@ final class RawSession implements StreamObserver<SessionResponse> {
   ReleaseResponse release(String requestId) {
     long before = releases(requestId).size();
     requests.onNext(SessionRequests.release(requestId, 0));
-    await().atMost(Contract.LONG).until(() -> releases(requestId).size() > before);
+    await().until(() -> releases(requestId).size() > before);
     return releases(requestId).get((int) before);
   }
 
@@ -69,7 +69,7 @@ final class RawSession implements StreamObserver<SessionResponse> {
 
   /** Returns the events of one acquisition, when there are so many. */
   List<AcquireResponse> events(String requestId, int count) {
-    await().atMost(Contract.LONG).until(() -> events(requestId).size() >= count);
+    await().until(() -> events(requestId).size() >= count);
     return events(requestId);
   }
 
@@ -82,7 +82,7 @@ final class RawSession implements StreamObserver<SessionResponse> {
 
   /** Waits until the server has ended the stream. */
   void awaitEnd() {
-    await().atMost(Contract.LONG).until(() -> end.isPresent());
+    await().until(() -> end.isPresent());
   }
 
   /** Returns whether the server has told something else than answers. */

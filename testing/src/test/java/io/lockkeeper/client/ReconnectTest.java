@@ -14,12 +14,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** How soon, how often and where a client connects again. */
-@Timeout(60)
 class ReconnectTest {
 
   private static final String LOCK = "orders/42";
@@ -131,20 +129,6 @@ class ReconnectTest {
     assertThat(tried).hasSize(found).endsWith("second:2");
   }
 
-  @ParameterizedTest
-  @EnumSource(Useless.class)
-  void uselessServerIsLeftForTheNextInTime(Useless what) {
-    // Given
-    LockHandle held = hold();
-    second.script(what);
-    // When
-    first.end(Status.UNAVAILABLE);
-    clock.advance(Duration.ofSeconds(12));
-    // Then
-    assertThat(tried).startsWith("first:1", "second:2", "first:1");
-    assertThat(held.isValid()).isTrue();
-  }
-
   @Test
   void serverThatWantsToBeLeftAloneIsNotAskedMeanwhileAndTheNextIsAskedAtOnce() {
     // Given
@@ -162,53 +146,5 @@ class ReconnectTest {
     assertThat(meanwhile).containsOnlyOnce("first:1");
     assertThat(tried).endsWith("first:1");
     assertThat(held.isValid()).isTrue();
-  }
-
-  @Test
-  void streamThatDiesWithoutASignIsGivenUpWithHalfOfTheLeaseLeft() {
-    // Given
-    LockHandle held = hold();
-    second.script(ScriptedServer::keepAlive);
-    first.script((request, stream) -> {});
-    long until = held.validUntilNanos();
-    // When
-    clock.advance(Duration.ofMillis(4_600)); // A keep-alive after 5 s, and 2.5 s for its answer.
-    // Then
-    assertThat(tried).containsExactly("first:1", "second:2");
-    assertThat(until - clock.getAsLong()).isGreaterThan(Duration.ofSeconds(7).toNanos());
-    assertThat(held.validUntilNanos()).isGreaterThan(until);
-  }
-
-  @Test
-  void oldStreamThatIsStillOpenIsHeardNoMore() {
-    // Given
-    LockHandle held = hold();
-    second.script(ScriptedServer::keepAlive);
-    first.script((request, stream) -> {});
-    clock.advance(Duration.ofSeconds(5));
-    String id = second.wishes().get(0).getAcquire().getRequestId();
-    long until = held.validUntilNanos();
-    // When
-    first.send(ScriptedServer.keptAlive(1));
-    first.send(ScriptedServer.granted(id, 99, LOCK, 6));
-    first.send(ScriptedServer.goingAway());
-    // Then
-    assertThat(held.isValid()).isTrue();
-    assertThat(held.validUntilNanos()).isEqualTo(until);
-    assertThat(tried).containsExactly("first:1", "second:2");
-  }
-
-  @Test
-  void twoServersThatSendTheClientToOneAnotherAreTakenInTurnEverMoreSeldom() {
-    // Given
-    LockHandle held = hold();
-    first.script(Useless.OPENS_AND_GOES_AWAY);
-    second.script(Useless.OPENS_AND_GOES_AWAY);
-    // When
-    first.send(ScriptedServer.goingAway());
-    clock.advance(Duration.ofMinutes(1));
-    // Then
-    assertThat(held.isValid()).isTrue(); // Each of them has acknowledged the resume.
-    assertThat(tried.size()).isBetween(30, 75);
   }
 }

@@ -2,296 +2,261 @@ package io.lockkeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.grpc.inprocess.InProcessChannelBuilder;
-import io.lockkeeper.testing.InMemoryLockkeeper;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import io.lockkeeper.testing.ManualClock;
+import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.GoingAwayReason;
+import io.lockkeeper.v1.LeaseEnded;
+import io.lockkeeper.v1.OpenSession;
+import io.lockkeeper.v1.Safe;
+import io.lockkeeper.v1.SessionRequest;
+import io.lockkeeper.v1.SessionResponse;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** A stream that ends is resumed; only a lease that ends loses something. */
+/** How a lease is opened, resumed, renewed and lost, beyond what the conformance kit checks. */
 class ResumeTest {
 
   private static final String LOCK = "orders/42";
-  private static final Duration MOMENT = Duration.ofSeconds(3);
+  private static final Duration MOMENT = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
   private final Recording heard = new Recording();
-  private InMemoryLockkeeper server;
-  private LockkeeperClient client;
-  private LockkeeperClient other;
+  @AutoClose private final ScriptedClient scripted = new ScriptedClient();
+  private final ManualClock clock = scripted.clock;
+  private final ScriptedServer server = scripted.server;
+  private final LockkeeperClient client = scripted.client;
 
   @BeforeEach
-  void start() {
-    server = InMemoryLockkeeper.start(clock);
-    client = server.clientBuilder().holder("a").callbackExecutor(Runnable::run).build();
-    other = server.clientBuilder().holder("b").callbackExecutor(Runnable::run).build();
+  void serve() {
+    server.script(ScriptedServer::keepAlive);
   }
 
-  @AfterEach
-  void stop() {
-    other.close();
-    client.close();
-    server.close();
-  }
-
-  private CompletableFuture<LockHandle> ask(LockkeeperClient who) {
-    CompletableFuture<LockHandle> asked = who.acquire(LockRequest.of(LOCK).listener(heard));
+  private CompletableFuture<LockHandle> ask(String lock) {
+    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of(lock).listener(heard));
     clock.settle();
     return asked;
   }
 
-  @Test
-  void holderKeepsItsTokenWhenTheStreamBreaks() {
-    // Given
-    LockHandle held = ask(client).join();
-    // When
-    for (int i = 0; i < 10; i++) {
-      server.dropStreams();
-      clock.advance(MOMENT);
-    }
-    // Then
-    assertThat(held.isValid()).isTrue();
-    assertThat(server.holderToken(LOCK)).isEqualTo(Optional.of(held.fencingToken()));
-    List<String> expected = new ArrayList<>(Collections.nCopies(10, "resumed"));
-    expected.add(0, "granted");
-    assertThat(heard.events()).isEqualTo(expected);
+  private String lastId() {
+    List<SessionRequest> wishes = server.wishes();
+    return wishes.get(wishes.size() - 1).getAcquire().getRequestId();
+  }
+
+  private LockHandle hold() {
+    CompletableFuture<LockHandle> asked = ask(LOCK);
+    server.send(ScriptedServer.granted(lastId(), 1, LOCK, 5));
+    return asked.join();
+  }
+
+  private long keepAlives() {
+    return server.requests().stream().filter(SessionRequest::hasKeepAlive).count();
+  }
+
+  /** One attempt to resume gets no answer in time, the next one does. */
+  private void abandonOneAttempt() {
+    server.script((request, stream) -> {});
+    server.end(Status.UNAVAILABLE);
+    clock.advance(MOMENT);
+    server.script(ScriptedServer::keepAlive);
+    clock.advance(Duration.ofSeconds(5));
+  }
+
+  private void supersede() {
+    server.send(ScriptedServer.goingAway(GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED));
   }
 
   @Test
-  void waiterKeepsItsPlaceWhenTheStreamBreaks() {
+  void abandonedAttemptThatArrivesLateExplainsOneSupersededStream() {
     // Given
-    LockHandle held = ask(other).join();
-    CompletableFuture<LockHandle> first = ask(client);
-    CompletableFuture<LockHandle> second = ask(other);
+    LockHandle held = hold();
+    abandonOneAttempt();
+    int streams = server.streamCount();
+    supersede();
+    clock.advance(Duration.ofSeconds(3));
+    boolean validAfterTheFirst = held.isValid();
+    boolean resumed = server.streamCount() > streams;
     // When
-    server.dropStreams();
-    clock.advance(MOMENT);
-    CompletableFuture<Void> released = held.releaseAsync();
-    clock.advance(MOMENT);
+    supersede();
     // Then
-    assertThat(released).isCompleted();
-    assertThat(first).isCompleted();
-    assertThat(second).isNotDone();
-    assertThat(heard.events())
-        .containsExactly("granted", "queued 1 behind b", "queued 2 behind b", "resumed", "granted");
-  }
-
-  @Test
-  void grantThatCameWhileTheStreamWasBrokenIsToldAfterTheResume() {
-    // Given
-    LockHandle held = ask(other).join();
-    CompletableFuture<LockHandle> waiting = ask(client);
-    server.freeze();
-    server.dropStreams();
-    server.whenFree(LOCK, () -> {});
-    // When
-    CompletableFuture<Void> released = held.releaseAsync();
-    server.thaw();
-    clock.advance(MOMENT);
-    // Then
-    assertThat(released).isCompleted();
-    assertThat(waiting.join().isValid()).isTrue();
-  }
-
-  @Test
-  void requestMadeWhileDisconnectedIsSentAfterTheResume() {
-    // Given
-    LockHandle held = ask(client).join();
-    server.refuseCalls(true);
-    server.dropStreams();
-    clock.settle();
-    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of("orders/43"));
-    // When
-    server.refuseCalls(false);
-    clock.advance(MOMENT);
-    // Then
-    assertThat(asked).isCompleted();
-    assertThat(held.isValid()).isTrue();
-    assertThat(server.leaseCount()).isEqualTo(1);
-  }
-
-  @Test
-  void releaseThatWasInFlightIsRepeatedUntilCertain() {
-    // Given
-    LockHandle held = ask(client).join();
-    server.freeze();
-    CompletableFuture<Void> released = held.releaseAsync();
-    clock.settle();
-    server.dropStreams();
-    // When
-    boolean before = released.isDone();
-    server.thaw();
-    clock.advance(MOMENT);
-    // Then
-    assertThat(before).isFalse();
-    assertThat(released).isCompleted();
-    assertThat(server.holderToken(LOCK)).isEmpty();
-  }
-
-  @Test
-  void goingAwayIsFollowedAfterTheDelayAndCostsNothing() {
-    // Given
-    LockHandle held = ask(client).join();
-    // When
-    server.goAway(Duration.ofSeconds(2));
-    clock.advance(Duration.ofMillis(1_999));
-    CompletableFuture<LockHandle> early = client.acquire(LockRequest.of("orders/43"));
-    clock.settle();
-    boolean servedEarly = early.isDone();
-    clock.advance(MOMENT);
-    // Then
-    assertThat(servedEarly).isFalse();
-    assertThat(early).isCompleted();
-    assertThat(held.isValid()).isTrue();
-    assertThat(heard.events()).containsExactly("granted", "resumed");
-  }
-
-  @Test
-  void leaseThatEndedLosesHoldersAndFailsWaitersAndIsReplaced() {
-    // Given
-    LockHandle held = ask(client).join();
-    CompletableFuture<LockHandle> waiting = ask(client);
-    String firstLease = client.leaseTag();
-    // When
-    server.endLeases();
-    clock.advance(MOMENT);
-    CompletableFuture<LockHandle> again = ask(client);
-    clock.advance(MOMENT);
-    // Then
+    assertThat(validAfterTheFirst).isTrue();
+    assertThat(resumed).isTrue();
     assertThat(held.isValid()).isFalse();
-    assertThat(heard.events()).containsOnlyOnce("lost SESSION_LOST");
-    assertThat(waiting)
-        .isCompletedExceptionally()
-        .failsWithin(Duration.ofSeconds(1))
-        .withThrowableThat()
-        .havingCause()
-        .isInstanceOf(LeaseLostException.class);
-    assertThat(again.join().fencingToken()).isGreaterThan(held.fencingToken());
-    assertThat(client.leaseTag()).isNotEqualTo(firstLease).isNotEmpty();
+    assertThat(heard.events()).endsWith("lost SUPERSEDED");
   }
 
   @Test
-  void leaseThatIsUnknownAtTheResumeIsLostAtOnce() {
+  void attemptAbandonedLongAgoExplainsNoSupersededStream() {
     // Given
-    LockHandle held = ask(client).join();
-    server.freeze();
-    server.endLeases();
+    LockHandle held = hold();
+    abandonOneAttempt();
+    clock.advance(Duration.ofSeconds(30));
+    boolean validBefore = held.isValid();
     // When
-    server.dropStreams();
-    server.thaw();
-    clock.advance(Duration.ofSeconds(1));
+    supersede();
+    // Then
+    assertThat(validBefore).isTrue();
+    assertThat(held.isValid()).isFalse();
+  }
+
+  @Test
+  void attemptForAnEndedLeaseExplainsNoSupersededStreamOfTheNext() {
+    // Given
+    hold();
+    abandonOneAttempt();
+    server.send(
+        SessionResponse.newBuilder().setLeaseEnded(LeaseEnded.getDefaultInstance()).build());
+    CompletableFuture<LockHandle> asked = ask(LOCK);
+    clock.advance(MOMENT);
+    server.send(ScriptedServer.granted(lastId(), 1, LOCK, 6));
+    // When
+    supersede();
+    // Then
+    assertThat(asked.join().isValid()).isFalse();
+    assertThat(heard.events()).endsWith("lost SUPERSEDED");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"NOT_FOUND", "FAILED_PRECONDITION"})
+  void leaseThatIsUnknownToAServerIsLostAtOnce(Status.Code code) {
+    // Given
+    LockHandle held = hold();
+    server.script((request, stream) -> stream.onError(code.toStatus().asRuntimeException()));
+    // When
+    server.end(Status.UNAVAILABLE);
+    clock.advance(MOMENT);
     // Then
     assertThat(held.isValid()).isFalse();
     assertThat(heard.events()).containsExactly("granted", "lost LEASE_UNKNOWN");
+    assertThat(client.leaseTag()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      names = {"NOT_FOUND", "FAILED_PRECONDITION", "OK"},
+      mode = EnumSource.Mode.EXCLUDE)
+  void leaseSurvivesAnyOtherErrorUntilItsDeadline(Status.Code code) {
+    // Given
+    LockHandle held = hold();
+    server.script((request, stream) -> stream.onError(code.toStatus().asRuntimeException()));
+    server.end(Status.UNAVAILABLE);
+    // When
+    clock.advance(held.remaining().minusMillis(1));
+    boolean validJustBefore = held.isValid();
+    clock.advance(Duration.ofMillis(1));
+    // Then
+    assertThat(validJustBefore).isTrue();
+    assertThat(heard.events())
+        .containsExactly("granted", "about to expire", "lost DEADLINE_PASSED");
   }
 
   @Test
-  void lateGrantOfARequestThatWasGivenUpIsReleased() {
-    // Given
-    ask(client).join();
-    server.delay(Duration.ZERO, Duration.ofSeconds(1));
-    CompletableFuture<LockHandle> asked = client.acquire(LockRequest.of("orders/43"));
-    clock.settle();
-    Optional<Long> grantedMeanwhile = server.holderToken("orders/43");
+  void secretIsReplacedWithItsEpochWhenTheErrorHasNoDetails() {
+    // Given: something was sent about a lease that an unanswered open request created
+    List<OpenSession> opens = new ArrayList<>();
+    server.script(
+        (request, stream) -> {
+          if (request.hasOpen()) {
+            opens.add(request.getOpen());
+          }
+          switch (opens.size()) {
+            case 1 -> stream.onNext(ScriptedServer.keptAlive(1).toBuilder().setEpoch(9).build());
+            case 2 -> stream.onError(Status.FAILED_PRECONDITION.asRuntimeException());
+            default -> ScriptedServer.keepAlive(request, stream);
+          }
+        });
     // When
-    boolean cancelled = asked.cancel(true);
+    CompletableFuture<LockHandle> asked = ask(LOCK);
     clock.advance(MOMENT);
     // Then
-    assertThat(grantedMeanwhile).isPresent();
-    assertThat(cancelled).isTrue();
-    assertThat(server.holderToken("orders/43")).isEmpty();
-    server.delay(Duration.ZERO, Duration.ZERO);
+    assertThat(opens).hasSize(3);
+    assertThat(opens.get(1)).isEqualTo(opens.get(0));
+    assertThat(opens.get(2).getLeaseSecret()).isNotEqualTo(opens.get(0).getLeaseSecret());
+    assertThat(server.wishes()).singleElement().matches(SessionRequest::hasAcquire);
+    assertThat(asked).isNotDone();
   }
 
   @Test
-  void holderIsToldWhatTheServerSaysOfTheLock() {
+  void requestMadeWithoutAStreamIsSentAfterTheResume() {
     // Given
-    LockHandle held = ask(client).join();
+    LockHandle held = hold();
+    server.script((request, stream) -> stream.onError(Status.UNAVAILABLE.asRuntimeException()));
+    server.end(Status.UNAVAILABLE);
+    CompletableFuture<LockHandle> asked = ask("orders/43");
     // When
-    server.requestRelease(LOCK, "carol", "deploy");
-    server.jeopardy();
-    server.safe();
-    server.removeHolder(LOCK);
-    clock.settle();
+    server.script(ScriptedServer::keepAlive);
+    clock.advance(Duration.ofSeconds(3));
+    server.send(ScriptedServer.granted(lastId(), 1, "orders/43", 6));
     // Then
-    assertThat(heard.events())
-        .containsExactly(
-            "granted",
-            "asked by carol: deploy",
-            "jeopardy PT14.65S",
-            "safe PT14.65S",
-            "lost REMOVED");
-    assertThat(held.isValid()).isFalse();
+    assertThat(asked).isCompleted();
+    assertThat(held.isValid()).isTrue();
   }
 
   @Test
-  void leaseIsRenewedAtOnceWhenTheServerHasContactAgain() {
-    // Given: the next keep-alive is due in two seconds
-    LockHandle held = ask(client).join();
-    clock.advance(Duration.ofSeconds(3));
-    server.jeopardy();
+  void leaseIsRenewedAtOnceWhenTheServerIsSafeAgain() {
+    // Given: the next keep-alive is due in four seconds
+    LockHandle held = hold();
+    clock.advance(MOMENT);
     // When
-    server.safe();
-    clock.settle();
+    server.send(
+        ScriptedServer.event(
+            AcquireResponse.newBuilder().setSafe(Safe.getDefaultInstance()), lastId(), 2));
     clock.advance(Duration.ofMillis(250));
     // Then
-    assertThat(held.remaining()).isGreaterThan(Duration.ofSeconds(14));
+    assertThat(keepAlives()).isEqualTo(1);
+    assertThat(held.isValid()).isTrue();
+  }
+
+  private static BiConsumer<SessionRequest, StreamObserver<SessionResponse>> refusingKeepAlives(
+      Status.Code code, Duration retryAfter) {
+    return (request, stream) -> {
+      ScriptedServer.answerOpen(request, stream);
+      if (request.hasKeepAlive()) {
+        long nonce = request.getKeepAlive().getNonce();
+        SessionResponse refused = ScriptedServer.keepAliveRefused(nonce, code);
+        stream.onNext(retryAfter.isZero() ? refused : ScriptedServer.after(retryAfter, refused));
+      }
+    };
   }
 
   @Test
-  void anotherServerIsTriedWhenOneDoesNotAnswer() {
+  void busyServerIsAskedAgainOnTheSameStreamWhileTheLeaseIsValid() {
     // Given
-    List<String> tried = new CopyOnWriteArrayList<>();
-    LockkeeperClient roaming =
-        LockkeeperClient.builder("nobody:1,silent:2,good:3")
-            .channels(
-                address -> {
-                  tried.add(address);
-                  return address.equals("good:3")
-                      ? server.connect()
-                      : InProcessChannelBuilder.forName(address).directExecutor().build();
-                })
-            .clock(clock)
-            .build();
+    LockHandle held = hold();
+    server.script(refusingKeepAlives(Status.Code.RESOURCE_EXHAUSTED, Duration.ZERO));
     // When
-    CompletableFuture<LockHandle> asked = roaming.acquire(LockRequest.of(LOCK));
-    clock.advance(MOMENT);
+    clock.advance(Duration.ofSeconds(14));
+    boolean valid = held.isValid();
+    long tried = keepAlives();
+    server.script(ScriptedServer::keepAlive);
+    clock.advance(Duration.ofSeconds(15));
     // Then
-    assertThat(asked).succeedsWithin(Duration.ofSeconds(5));
-    assertThat(tried).containsExactly("nobody:1", "silent:2", "good:3");
-    roaming.close();
+    assertThat(valid).isTrue();
+    assertThat(tried).isBetween(4L, 15L);
+    assertThat(server.streamCount()).isEqualTo(1);
+    assertThat(held.isValid()).isTrue();
   }
 
   @Test
-  void requestFailsWithAllAddressesWhenNoServerAnswers() {
+  void serverThatRefusesKeepAlivesForAnotherReasonIsLeftLikeASilentOne() {
     // Given
-    LockkeeperClient lonely =
-        LockkeeperClient.builder("nobody:1,nowhere")
-            .channels(a -> InProcessChannelBuilder.forName(a).directExecutor().build())
-            .requestTimeout(Duration.ofSeconds(5))
-            .clock(clock)
-            .build();
-    CompletableFuture<LockHandle> asked = lonely.acquire(LockRequest.of(LOCK));
+    LockHandle held = hold();
+    server.script(refusingKeepAlives(Status.Code.UNAVAILABLE, Duration.ofMillis(500)));
     // When
-    clock.advance(Duration.ofMillis(4_999));
-    boolean early = asked.isDone();
+    clock.advance(Duration.ofMillis(7_499)); // A keep-alive after 5 s, and 2.5 s for its answer.
+    int before = server.streamCount();
     clock.advance(Duration.ofMillis(2));
     // Then
-    assertThat(early).isFalse();
-    assertThat(asked)
-        .failsWithin(Duration.ofSeconds(5))
-        .withThrowableThat()
-        .havingCause()
-        .isInstanceOf(ServerUnavailableException.class)
-        .withMessageContaining("nobody:1, nowhere:7420");
-    lonely.close();
+    assertThat(before).isEqualTo(1);
+    assertThat(server.streamCount()).isEqualTo(2);
+    assertThat(held.isValid()).isTrue();
   }
 }

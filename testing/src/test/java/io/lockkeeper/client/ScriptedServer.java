@@ -205,19 +205,11 @@ final class ScriptedServer implements AutoCloseable {
   }
 
   static SessionResponse granted(String id, long sequence, String lock, long token) {
-    return granted(id, sequence, lock, token, 0);
-  }
-
-  static SessionResponse granted(String id, long sequence, String lock, long token, int waiters) {
     return event(
         AcquireResponse.newBuilder()
             .setGranted(
                 Granted.newBuilder()
-                    .addGrants(
-                        Grant.newBuilder()
-                            .setName(lock)
-                            .setFencingToken(token)
-                            .setWaiters(waiters))),
+                    .addGrants(Grant.newBuilder().setName(lock).setFencingToken(token))),
         id,
         sequence);
   }
@@ -248,6 +240,12 @@ final class ScriptedServer implements AutoCloseable {
   /** Like {@link #send}, without waiting for what comes of it. */
   void post(SessionResponse response) {
     loop.execute(() -> clients.get(clients.size() - 1).onNext(response));
+  }
+
+  /** Like {@link #post}; returns when the client has it, whose loop may be blocked. */
+  void deliver(SessionResponse response) {
+    post(response);
+    loop.settle();
   }
 
   /** Breaks the newest stream. */

@@ -2,7 +2,7 @@ package io.lockkeeper.client;
 
 import static java.util.concurrent.TimeUnit.HOURS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
-import static java.util.concurrent.TimeUnit.SECONDS;
+import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -32,7 +32,7 @@ public abstract class SemaphoreContract extends Contract {
     assertThat(theirs.availablePermits()).isZero();
     mine.release(2);
     assertThat(theirs.availablePermitsAsync().join()).isEqualTo(2);
-    assertThat(theirs.tryAcquire(2, 10, SECONDS)).isTrue();
+    assertThat(theirs.tryAcquire(2, 1, MINUTES)).isTrue();
   }
 
   @Test
@@ -90,22 +90,6 @@ public abstract class SemaphoreContract extends Contract {
     other.join(LONG.toMillis());
     assertThat(thrown.get()).isEmpty();
     shared.release();
-  }
-
-  @Test
-  void whoAsksForManyIsNotOvertakenByWhoAsksForFew() throws InterruptedException {
-    // Given
-    LockkeeperClient a = client("a");
-    LockkeeperSemaphore semaphore = a.asSemaphore(lock, 3);
-    LockHandle one = semaphore.acquirePermits(1);
-    CompletableFuture<LockHandle> many = semaphore.acquireAsync(3);
-    awaitQueue(a, lock, 1);
-    // When
-    boolean barged = client("b").asSemaphore(lock, 3).tryAcquire();
-    one.close();
-    // Then
-    assertThat(barged).isFalse();
-    assertThat(granted(many).isValid()).isTrue();
   }
 
   @Test
@@ -185,22 +169,6 @@ public abstract class SemaphoreContract extends Contract {
   }
 
   @Test
-  void limitThatIsConfiguredGrowsUnderWaiters() throws InterruptedException {
-    // Given
-    LockkeeperClient a = client("a");
-    a.configureLock(lock, 1);
-    LockkeeperSemaphore semaphore = a.asSemaphore(lock);
-    semaphore.acquire();
-    CompletableFuture<LockHandle> waiting = semaphore.acquireAsync(1);
-    awaitQueue(a, lock, 1);
-    // When
-    a.configureLock(lock, 2);
-    // Then
-    assertThat(granted(waiting).isValid()).isTrue();
-    assertThat(semaphore.availablePermits()).isZero();
-  }
-
-  @Test
   void permitsOfAClientThatEndsReturn() throws InterruptedException {
     // Given
     LockkeeperSemaphore mine = client("a").asSemaphore(lock, 2);
@@ -223,7 +191,7 @@ public abstract class SemaphoreContract extends Contract {
     LockHandle last = semaphore.acquirePermits(1);
     // When
     a.forceRelease(lock, "it hangs");
-    await().atMost(LONG).until(() -> !last.isValid());
+    await().until(() -> !last.isValid());
     // Then
     assertThatThrownBy(semaphore::release).isInstanceOf(LockLostException.class);
     semaphore.acquire();

@@ -87,16 +87,6 @@ class SessionStreamTest {
   }
 
   @Test
-  void requestsThatAreMadeInOneGoAreOneMessageInTheirOrder() {
-    // Given
-    open(true);
-    // When
-    inOneGo(() -> sendAll(1, 3));
-    // Then
-    assertThat(messages()).containsExactly(List.of(acquiring(1), acquiring(2), acquiring(3)));
-  }
-
-  @Test
   void requestsOfSeveralTasksThatWaitForTheLoopAreOneMessage() {
     // Given
     open(true);
@@ -218,16 +208,6 @@ class SessionStreamTest {
   private static SessionResponse queued(String id) {
     return ScriptedServer.event(
         AcquireResponse.newBuilder().setQueued(Queued.getDefaultInstance()), id, 1);
-  }
-
-  @Test
-  void responsesOfABatchAreToldOneByOne() {
-    // Given
-    open(true);
-    // When
-    server.send(batch(queued("r1"), queued("r2")));
-    // Then
-    assertThat(told).containsExactly(queued("r1"), queued("r2"));
   }
 
   @Test

@@ -15,10 +15,8 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** When a watch is tried again that a server cannot serve now. */
-@Timeout(60)
 class WatchRetryTest {
 
   private final AtomicInteger asked = new AtomicInteger();

@@ -15,10 +15,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The steps of {@code docs/migrate/two-locks.md}; a lock of the JDK stands for the old service. */
-@Timeout(120)
 @SuppressWarnings("LockNotBeforeTry") // Tests look at what is between.
 class MovingLockTest {
 

@@ -3,17 +3,14 @@ package io.lockkeeper.howto;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The code of docs/how-to/one-writer-per-entity.md, run. */
-@Timeout(60)
 class OneWriterPerEntityTest {
 
   private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
@@ -40,18 +37,6 @@ class OneWriterPerEntityTest {
     CompletableFuture.allOf(changes).join();
     // Then
     assertThat(orders.state("42")).isEqualTo("new" + ".".repeat(40));
-  }
-
-  @Test
-  void orderIsChangedWhileAnotherOneIsLocked() throws InterruptedException {
-    // Given
-    OrderWriter writer = new OrderWriter(client, orders);
-    try (LockHandle unused = other.lock("orders/41")) {
-      // When
-      writer.change("42", state -> "paid");
-    }
-    // Then
-    assertThat(orders.state("42")).isEqualTo("paid");
   }
 
   @Test

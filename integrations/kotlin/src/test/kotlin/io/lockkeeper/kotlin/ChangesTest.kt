@@ -19,10 +19,8 @@ import kotlinx.coroutines.withContext
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.AutoClose
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /** What a collector of changes is told. */
-@Timeout(60)
 class ChangesTest {
 
   @AutoClose private val server = InMemoryLockkeeper.start()

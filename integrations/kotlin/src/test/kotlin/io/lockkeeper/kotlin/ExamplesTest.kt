@@ -19,10 +19,8 @@ import kotlinx.coroutines.runBlocking
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.AutoClose
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /** The examples of the documentation, run. */
-@Timeout(60)
 class ExamplesTest {
 
   @AutoClose private val server = InMemoryLockkeeper.start()

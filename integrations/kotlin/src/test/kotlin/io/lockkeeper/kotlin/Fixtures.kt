@@ -1,7 +1,6 @@
 package io.lockkeeper.kotlin
 
 import io.lockkeeper.client.LockkeeperClient
-import java.time.Duration
 import java.util.concurrent.LinkedBlockingQueue
 import kotlin.coroutines.CoroutineContext
 import kotlinx.coroutines.CoroutineDispatcher
@@ -11,7 +10,7 @@ import org.awaitility.Awaitility.await
 
 /** Suspends until [condition] holds. */
 internal suspend fun eventually(condition: () -> Boolean): Unit =
-  withContext(Dispatchers.IO) { await().atMost(Duration.ofSeconds(50)).until(condition) }
+  withContext(Dispatchers.IO) { await().until(condition) }
 
 /** Suspends until [count] requests wait for the lock. */
 internal suspend fun LockkeeperClient.awaitQueue(name: String, count: Int): Unit = eventually {

@@ -26,10 +26,8 @@ import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.AutoClose
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /** What happens to a block, and what its caller is told, when its lock is lost. */
-@Timeout(60)
 class LockLossTest {
 
   @AutoClose private val server = InMemoryLockkeeper.start()
@@ -120,21 +118,6 @@ class LockLossTest {
           } catch (_: CancellationException) {
             "done"
           }
-        }
-      }
-      // Then
-      assertThat(outcome.exceptionOrNull()).isInstanceOf(LockLostException::class.java)
-    }
-
-  @Test
-  fun blockThatReturnsWithoutNoticingTheLossFails() =
-    runBlocking<Unit> {
-      // When
-      val outcome = runCatching {
-        client.withLock(LOCK) { lock ->
-          takeAway()
-          withContext(NonCancellable) { eventually { !lock.isValid } }
-          "done"
         }
       }
       // Then

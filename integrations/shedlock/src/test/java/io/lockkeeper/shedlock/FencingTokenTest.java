@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
  * Whose token a job is given. Each test has a thread of its own, so that it knows nothing of locks
  * that others have not unlocked.
  */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FencingTokenTest {
 
   private static final String LOCK = "shedlock/report";

@@ -8,10 +8,8 @@ import io.lockkeeper.testing.InMemoryLockkeeper;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.test.support.AbstractExtensibleLockProviderIntegrationTest;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.Timeout;
 
 /** The tests that ShedLock publishes for those who implement a provider. */
-@Timeout(120)
 class PublishedSuiteTest extends AbstractExtensibleLockProviderIntegrationTest {
 
   @AutoClose private final InMemoryLockkeeper server = InMemoryLockkeeper.start();

@@ -8,7 +8,6 @@ import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.ProxyFactory;
@@ -22,7 +21,6 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.PriorityOrdered;
 
 /** Which beans get locks around their methods. */
-@Timeout(60)
 class LockedBeanPostProcessorTest {
 
   private final InMemoryLockkeeper server = InMemoryLockkeeper.start();

@@ -25,7 +25,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -40,7 +39,6 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.SimpleTransactionStatus;
 
 /** What the callers of a {@link Locked} method see. */
-@Timeout(60)
 class LockedTest {
 
   private final InMemoryLockkeeper server = InMemoryLockkeeper.start();
@@ -313,7 +311,7 @@ class LockedTest {
     CountDownLatch entered = new CountDownLatch(1);
     CompletableFuture<String> call =
         CompletableFuture.supplyAsync(() -> warehouse.awaitsLoss(entered));
-    assertThat(entered.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(entered.await(60, TimeUnit.SECONDS)).isTrue();
     // When
     server.removeHolder("orders/lost");
     // Then
@@ -399,18 +397,14 @@ class LockedTest {
               }
             });
     caller.start();
-    Awaitility.await()
-        .atMost(50, TimeUnit.SECONDS)
-        .until(() -> other.getLock("orders/interrupted").queue().size() == 1);
+    Awaitility.await().until(() -> other.getLock("orders/interrupted").queue().size() == 1);
     // When
     caller.interrupt();
     caller.join();
     // Then
     assertThat(thrown.get()).hasMessageContaining("interrupted while waiting");
     assertThat(kept.get()).isTrue();
-    Awaitility.await()
-        .atMost(50, TimeUnit.SECONDS)
-        .until(() -> other.getLock("orders/interrupted").queue().isEmpty());
+    Awaitility.await().until(() -> other.getLock("orders/interrupted").queue().isEmpty());
     held.close();
   }
 }

@@ -17,10 +17,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Whose interrupt is whose, when a lock is lost under a task. */
-@Timeout(60)
 class LockedTasksTest {
 
   private final Lock lock = new Lock("outer");

@@ -17,7 +17,6 @@ import java.util.Base64;
 import javax.net.ssl.SSLSession;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,7 +29,6 @@ import org.springframework.boot.ssl.SslStoreBundle;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** What a server sees of an application's connection. */
-@Timeout(60)
 class LockkeeperConnectionTest {
 
   private static final String PASSWORD = "changeit";

@@ -1,12 +1,14 @@
 package io.lockkeeper.examples.quarkus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockkeeperClient;
 import io.lockkeeper.testing.InMemoryLockkeeper;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.arc.Arc;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
@@ -17,52 +19,27 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.TestMethodOrder;
 
-/**
- * The application, started, with a coordinator in memory. What needs no framework is tested in the
- * example of Micronaut.
- */
+/** The application, started, with a coordinator in memory. */
 @QuarkusTest
-@Timeout(60)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ShopTest {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   @TestHTTPResource URI root;
   @Inject InMemoryLockkeeper server;
-  @Inject Shop shop;
   @Inject Stock stock;
   @Inject MeterRegistry meters;
 
   @Test
-  void salesWaitWhileAnotherClientHoldsTheItem() throws InterruptedException {
-    // Given
-    stock.fill("lamp", 3);
-    try (LockkeeperClient other = server.clientBuilder().build()) {
-      LockHandle held = other.lock("stock/lamp");
-      CompletableFuture<Integer> sale = CompletableFuture.supplyAsync(() -> sell("lamp"));
-      CompletableFuture<Integer> asyncSale = shop.sellAsync("lamp");
-      await()
-          .atMost(Duration.ofSeconds(50))
-          .until(() -> other.getLock("stock/lamp").queueLength() == 2);
-      boolean soldBefore = sale.isDone() || asyncSale.isDone();
-      int left = stock.take("lamp", held.fencingToken());
-      // When
-      held.close();
-      // Then
-      assertThat(soldBefore).isFalse();
-      assertThat(left).isEqualTo(2);
-      assertThat(sale.join() + asyncSale.join()).isEqualTo(1);
-    }
-  }
-
-  @Test
-  void bothResourcesSell() {
+  void bothResourcesSellAndMeasureTheirWaits() {
     // Given
     stock.fill("table", 2);
     // When
@@ -71,6 +48,8 @@ class ShopTest {
     // Then
     assertThat(List.of(first.statusCode(), second.statusCode())).containsOnly(200);
     assertThat(List.of(first.body(), second.body())).containsExactly("1", "0");
+    assertThat(meters.find("lockkeeper.client.acquire").tag("outcome", "acquired").timers())
+        .isNotEmpty();
   }
 
   @Test
@@ -104,34 +83,28 @@ class ShopTest {
   @Test
   void instanceIsReadyWhileACoordinatorAnswers() throws IOException, InterruptedException {
     // Given
-    int before = readiness();
+    await().until(() -> readiness() == 200);
     // When
     server.refuseCalls(true);
     int without = readiness();
     // Then
     server.refuseCalls(false);
-    assertThat(before).isEqualTo(200);
     assertThat(without).isEqualTo(503);
-    await().atMost(Duration.ofSeconds(50)).until(() -> readiness() == 200);
+    await().until(() -> readiness() == 200);
   }
 
   @Test
-  void waitsAreMeasured() throws InterruptedException {
+  @Order(Integer.MAX_VALUE)
+  void clientWhoseBeanIsDestroyedGivesItsLocksBack() throws InterruptedException {
     // Given
-    stock.fill("shelf", 1);
+    LockkeeperClient client = Arc.container().instance(LockkeeperClient.class).get();
+    LockHandle held = client.lock("stock/lamp");
     // When
-    int unused = shop.sell("shelf");
+    Arc.container().instance(LockkeeperClient.class).destroy();
     // Then
-    assertThat(meters.find("lockkeeper.client.acquire").tag("outcome", "acquired").timers())
-        .isNotEmpty();
-  }
-
-  private int sell(String item) {
-    try {
-      return shop.sell(item);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+    assertThat(server.leaseCount()).isZero();
+    assertThat(held.isValid()).isFalse();
+    assertThatIllegalStateException().isThrownBy(() -> client.lock("stock/lamp"));
   }
 
   private CompletableFuture<HttpResponse<String>> post(String path) {
