@@ -162,14 +162,7 @@ public final class Main implements Callable<Integer> {
 
   /** Runs the command line and exits with its exit code. */
   public static void main(String[] args) {
-    // One command is made far sooner than all of them.
-    Optional<CommandLine> one =
-        GROUPS.values().stream()
-            .filter(group -> args.length > 0 && group.containsKey(args[0]))
-            .filter(group -> !group.containsKey("help"))
-            .findFirst()
-            .map(group -> with(Map.of(args[0], group.get(args[0]))));
-    CommandLine line = one.orElseGet(Main::commandLine);
+    CommandLine line = commandLineFor(args);
     int exitCode = line.execute(args);
     // Whoever reads us may have enough; a disk that is full is told.
     if (exitCode == ExitCodes.OK
@@ -179,6 +172,16 @@ public final class Main implements Callable<Integer> {
       exitCode = ExitCodes.FAILED;
     }
     System.exit(exitCode);
+  }
+
+  /** Returns a command line for {@code args}. To create one command is much faster than all. */
+  static CommandLine commandLineFor(String... args) {
+    return GROUPS.values().stream()
+        .filter(group -> args.length > 0 && group.containsKey(args[0]))
+        .filter(group -> !group.containsKey("help"))
+        .findFirst()
+        .map(group -> with(Map.of(args[0], group.get(args[0]))))
+        .orElseGet(Main::commandLine);
   }
 
   /** Returns the whole command line, ready to execute. */

@@ -17,7 +17,8 @@ public record Cli(int exitCode, String out, String err) {
   public static Cli run(String... args) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    CommandLine line = Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    CommandLine line =
+        Main.commandLineFor(args).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     int exitCode = line.execute(args);
     return new Cli(exitCode, out.toString(), err.toString());
   }

@@ -8,10 +8,10 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(60)
 class CommandUnderLockTest {
 
   @TempDir private Path directory;
@@ -30,27 +30,17 @@ class CommandUnderLockTest {
     assertThat(directory.resolve("started")).doesNotExist();
   }
 
-  @Test
-  void commandIsNotStartedOnceTheLockIsLost() {
+  @ParameterizedTest
+  @EnumSource
+  void commandIsNotStartedOnceTheLockIsLost(OnLost onLost) {
     // Given
+    options.onLost = onLost;
     CommandUnderLock holding = holding();
     // When
     handle.valid = false;
     // Then
     assertThat(holding.whileHeld(handle)).isEqualTo(ExitCodes.LOST);
     assertThat(err.toString()).contains("the lock is lost; the command is not started");
-    assertThat(directory.resolve("started")).doesNotExist();
-  }
-
-  @Test
-  void commandThatMayGoOnWithoutTheLockDoesNotBeginWithoutIt() {
-    // Given
-    options.onLost = OnLost.IGNORE;
-    CommandUnderLock holding = holding();
-    // When
-    handle.valid = false;
-    // Then
-    assertThat(holding.whileHeld(handle)).isEqualTo(ExitCodes.LOST);
     assertThat(directory.resolve("started")).doesNotExist();
   }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
 import io.lockkeeper.cli.Cli;
-import io.lockkeeper.cli.FakeLockService;
+import io.lockkeeper.cli.FakeServer;
 import io.lockkeeper.cli.shell.ExitCodes;
 import java.util.Collections;
 import org.junit.jupiter.api.AutoClose;
@@ -15,7 +15,7 @@ class UnknownTableTest {
 
   private static final Status UNKNOWN = Status.UNAVAILABLE.withDescription("it changes");
 
-  @AutoClose private final FakeLockService server = new FakeLockService();
+  @AutoClose private final FakeServer server = new FakeServer();
 
   private Cli move() {
     return Cli.run("shards", "move", "n", "b", "--server", server.address());
@@ -24,7 +24,7 @@ class UnknownTableTest {
   @Test
   void isAskedForOnceMore() {
     // Given
-    server.nextTableEnds.addAll(Collections.nCopies(2, UNKNOWN));
+    server.nextEnds.addAll(Collections.nCopies(2, UNKNOWN));
     // When
     Cli result = move();
     // Then
@@ -35,7 +35,7 @@ class UnknownTableTest {
   @Test
   void isNotAskedForWithoutEnd() {
     // Given
-    server.nextTableEnds.addAll(Collections.nCopies(10 * TableChanges.ATTEMPTS, UNKNOWN));
+    server.nextEnds.addAll(Collections.nCopies(10 * TableChanges.ATTEMPTS, UNKNOWN));
     // When
     Cli result = move();
     // Then

@@ -2,11 +2,9 @@ package io.lockkeeper.cli.shell;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lockkeeper.cli.Cli;
 import io.lockkeeper.cli.Main;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,13 +51,5 @@ class ForgottenDashesTest {
   void commandLineThatIsRightIsLeftAlone(String line) {
     // When // Then
     assertThat(hint(line)).isEmpty();
-  }
-
-  @Test
-  void nothingIsRunWhereTheyWereForgotten() {
-    // When
-    Cli cli = Cli.run("run", "a", "touch", "--server", "127.0.0.1:1", "never");
-    // Then
-    assertThat(cli.exitCode()).isEqualTo(ExitCodes.USAGE);
   }
 }

@@ -38,17 +38,19 @@ class TextTest {
   }
 
   @Test
-  void columnsAreAsWideAsTheirWidestCell() {
+  void columnsAreAsWideAsTheirWidestCellUpToALimit() {
     // Given
+    String longName = "x".repeat(400);
     Table table = new Table(Style.PLAIN, "LOCK", "WAITING");
     table.row("a", "1");
-    table.row("orders/42", "2");
+    table.row(longName, "2");
     StringWriter out = new StringWriter();
     // When
     table.print(new PrintWriter(out));
     // Then
     assertThat(out.toString().lines())
-        .containsExactly("LOCK       WAITING", "a          1", "orders/42  2");
+        .containsExactly(
+            "LOCK" + " ".repeat(38) + "WAITING", "a" + " ".repeat(41) + "1", longName + "  2");
   }
 
   @Test
