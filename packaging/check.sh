@@ -68,9 +68,8 @@ mkdir -p "$work/old/bin"
 printf 'JAVA_VERSION="11.0.2"\n' >"$work/old/release"
 cp /bin/true "$work/old/bin/java"
 check "of an older Java it says so" says "is Java 11.0.2" 1 env JAVA_HOME="$work/old" "$work/link" --version
-check "a coordinator starts, runs a command, and stops at TERM" stops "$work/link"
 check "the archive of classes can be made" "$home/bin/archive-classes"
-check "a coordinator starts with it" stops "$work/link"
+check "a coordinator starts with it, runs a command, and stops at TERM" stops "$work/link"
 touch "$home/lib/lockkeeper.jar"
 check "an archive of another jar is passed over in silence" says "lockkeeper $version" 0 "$work/link" --version
 check "and says nothing" [ "$(wc -l <"$work/said")" = 1 ]
@@ -121,6 +120,11 @@ if [ -x "$tools/bin/hadolint" ]; then
   check "shellcheck" "$tools/bin/shellcheck" -S warning bin/* deb/control/p* check.sh tools.sh
 else
   skip "the image and the scripts: hadolint and shellcheck cannot be had"
+fi
+if [ -x "$tools/bin/actionlint" ]; then
+  check "the workflows" "$tools/bin/actionlint" ../.github/workflows/*.yml
+else
+  skip "the workflows: actionlint cannot be had"
 fi
 if [ -x "$tools/bin/compose" ]; then
   check "the compose file, as Docker Compose reads it" "$tools/bin/compose" docker/compose.yaml

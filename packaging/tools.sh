@@ -15,9 +15,13 @@ lint() {
 compose() {
   GOBIN=$tools/bin go install "github.com/compose-spec/compose-go/v2/cmd@$1" && mv "$tools/bin/cmd" "$tools/bin/compose"
 }
+actionlint() {
+  GOBIN=$tools/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$1"
+}
 helm() {
   GOBIN=$tools/bin go install "helm.sh/helm/v3/cmd/helm@$1"
 }
 have lint 2.15.1
 have compose v2.16.2
 have helm v3.19.0
+have actionlint v1.7.12
