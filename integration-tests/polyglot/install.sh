@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the integration tests need besides Java, in pinned versions and below ignored directories:
-#   polyglot/install.sh [python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | site]...
+#   polyglot/install.sh [python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | model_checker | site]...
 # Without arguments it installs every part except the site. Parts that are up to date are not installed again.
 # SKIPPED: a tool or a registry is missing; the tests that need it are skipped too. FAILED: our own code does not build; the exit
 # status is 1. System packages are installed only in CI: as root, with CI=true in the environment.
@@ -186,10 +186,14 @@ neighbours() {
   want "test of the migration from etcd" etcd etcd-server
 }
 
-[ $# -gt 0 ] || set -- python_stubs go_programs page_browser wall_clock monitoring neighbours
+model_checker() {
+  want "the model" spin spin gcc libc6-dev
+}
+
+[ $# -gt 0 ] || set -- python_stubs go_programs page_browser wall_clock monitoring neighbours model_checker
 for part; do
   case $part in
-    python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | site) "$part" ;;
+    python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | model_checker | site) "$part" ;;
     *) sed -n 's/^#   /usage: /p' "$0" >&2; exit 2 ;;
   esac
 done
