@@ -1,52 +1,44 @@
 #!/bin/sh
-# Runs the README's start, and its test, in a module of its own that gets the client from build/proxy, on a coordinator of its own. Prints what the start printed.
+# Runs the README's start and its test in a module of its own, on the server in memory. The module gets the client from build/proxy and everything
+# else from the cache of modules, so that no proxy is needed.
 set -eu
 cd "$(dirname "$0")"
 here=$(pwd)
 version=${VERSION:-v0.1.0-dev}
-jar=${LOCKKEEPER_JAR:-$here/../../cli/target/lockkeeper.jar}
-if [ ! -f "$jar" ] || ! command -v java >/dev/null 2>&1; then
-  printf '\n%s\n\n' "SKIPPED: the README's start, which needs java and $jar"
-  exit 0
-fi
 work=$(mktemp -d)
-server=
-cleanup() {
-  if [ -n "$server" ]; then
-    kill "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
-  fi
-  chmod -R u+w "$work"
-  rm -rf "$work"
-}
-trap cleanup EXIT
-java -Xmx256m -jar "$jar" dev --listen=127.0.0.1:0 --http=127.0.0.1:0 --zookeeper-port=0 --data-dir="$work/data" >"$work/server.log" 2>&1 &
-server=$!
+trap 'rm -rf "$work"' EXIT
 block() { awk -v wanted="$1" '/^```go$/ { n++; inside = n == wanted; next } /^```$/ { inside = 0 } inside' README.md; }
-block 1 >"$work/main.go"
+block 1 | sed 's/"localhost:7420"/address/' >"$work/main.go"
 { echo 'package main'; block 2; } >"$work/main_test.go"
-cd "$work"
-# A cache of its own: a version that is packaged again is another one.
-export GOFLAGS=-mod=mod GONOSUMDB=lockkeeper.io GOPROXY="file://$here/build/proxy,$(go env GOPROXY)" GOWORK=off
-# Go remembers which files a version has, and would not see one that is new.
-export GODEBUG=goindex=0
-cat >go.mod <<END
+cat >"$work/start_test.go" <<'END'
+package main
+
+import (
+	"testing"
+
+	"lockkeeper.io/lockkeeper/lockkeepertest"
+)
+
+var address string
+
+func TestStart(t *testing.T) {
+	address = lockkeepertest.NewServer(t).Address()
+	main()
+}
+END
+cat >"$work/go.mod" <<END
 module example.com/start
 
-go 1.26.0
+go $(sed -n 's/^go //p' go.mod)
 
 require lockkeeper.io $version
 END
-cp "$here/go.sum" go.sum
+cp go.sum "$work"
+cd "$work"
 cache=$(go env GOMODCACHE)
+export GOFLAGS=-mod=mod GOSUMDB=off GOWORK=off GOPROXY="file://$here/build/proxy,file://$cache/cache/download"
+# A version that is packaged again is another one: it is not taken from the cache, nor is the list of its files.
 chmod -R u+w "$cache/lockkeeper.io@$version" 2>/dev/null || true
 rm -rf "$cache/lockkeeper.io@$version" "$cache/cache/download/lockkeeper.io/@v/$version."*
-for _ in $(seq 60); do
-  address=$(sed -n 's/.*gRPC  *\(localhost:[0-9]*\).*/\1/p' server.log)
-  [ -n "$address" ] && break
-  kill -0 "$server" 2>/dev/null || { cat server.log; exit 1; }
-  sleep 0.5
-done
-sed -i "s/localhost:7420/$address/" main.go
-{ go build -o start . && go test .; } >build.log 2>&1 || { cat build.log; exit 1; }
-./start
+export GODEBUG=goindex=0
+go test .

@@ -1,13 +1,12 @@
 #!/bin/sh
-# Installs the package of build/ into an empty one, and uses it as an ES module and as CommonJS.
+# Installs the package of build/ beside what it depends on and nothing else, and uses it as an ES module and as CommonJS.
 set -eu
 cd "$(dirname "$0")"
 package=$(ls "$PWD"/build/lockkeeper-*.tgz)
 rm -rf build/clean
-mkdir -p build/clean
+cp -r build/dependencies build/clean
 cd build/clean
-npm init -y >/dev/null
-npm install --no-audit --no-fund --loglevel=error "$package" >/dev/null
+npm install --offline --no-audit --no-fund --loglevel=error "$package" >/dev/null
 uses='const server = await FakeServer.start();
   const client = new Client(server.address);
   await client.withLock("orders/42", (lock) => { if (!lock.valid) throw new Error("not valid"); });

@@ -280,15 +280,23 @@ func TestClosingTheClientFreesWhatItHeldAndEndsWhatWaits(t *testing.T) {
 		ctx, name := limited(t), lockOf(t)
 		client, other := newClient(t, address), newClient(t, address)
 		held := must[*lockkeeper.Lock](t)(client.Lock(ctx, name))
+		used := must[*lockkeeper.Lock](t)(client.Lock(ctx, name+"-used", kept))
+		unlock(ctx, t, must[*lockkeeper.Lock](t)(client.Lock(ctx, name+"-unused", kept)))
 		waiting := queued(ctx, t, client, []lockkeeper.Spec{lockkeeper.Exclusive(name)})
+		inClient := queued(ctx, t, client, []lockkeeper.Spec{lockkeeper.Exclusive(name + "-used")}, kept)
 		client.Close()
-		if got := <-waiting; !errors.Is(got.err, lockkeeper.ErrClosed) {
-			t.Errorf("%v", got.err)
+		for _, outcomes := range []<-chan outcome{waiting, inClient} {
+			if got := <-outcomes; !errors.Is(got.err, lockkeeper.ErrClosed) {
+				t.Errorf("%v", got.err)
+			}
 		}
 		if held.Valid() {
 			t.Error("it is still valid")
 		}
-		unlock(ctx, t, must[*lockkeeper.Lock](t)(other.Lock(ctx, name)))
+		mustBeLost(t, used, "LEASE_CLOSED")
+		for _, free := range []string{name, name + "-used", name + "-unused"} {
+			unlock(ctx, t, must[*lockkeeper.Lock](t)(other.Lock(ctx, free)))
+		}
 		if _, err := client.Lock(ctx, name); !errors.Is(err, lockkeeper.ErrClosed) {
 			t.Errorf("%v", err)
 		}
@@ -356,18 +364,10 @@ func TestLeaderIsSeenByOthersAndItsEndToo(t *testing.T) {
 func TestContextOfALockIsCancelledWithTheReasonWhenItIsLost(t *testing.T) {
 	server := lockkeepertest.NewServer(t)
 	ctx, client := limited(t), newClient(t, server.Address())
-	err := client.Do(ctx, "orders/42", func(ctx context.Context, _ *lockkeeper.Lock) error {
-		server.Lose("orders/42")
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	var lost *lockkeeper.LostError
-	if !errors.As(err, &lost) || lost.Reason != "FORCED" {
-		t.Errorf("%v", err)
-	}
 	lock := must[*lockkeeper.Lock](t)(client.Lock(ctx, "orders/43"))
 	server.Lose("orders/43")
 	<-lock.Context().Done()
+	var lost *lockkeeper.LostError
 	if cause := context.Cause(lock.Context()); !errors.As(cause, &lost) || lock.Valid() {
 		t.Errorf("%v", cause)
 	}
@@ -376,62 +376,9 @@ func TestContextOfALockIsCancelledWithTheReasonWhenItIsLost(t *testing.T) {
 	}
 }
 
-func TestLeaseThatEndsTakesAllLocksAndTheNextRequestOpensAnother(t *testing.T) {
-	server := lockkeepertest.NewServer(t)
-	ctx, client := limited(t), newClient(t, server.Address())
-	held := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a"))
-	waiting := queued(ctx, t, client, []lockkeeper.Spec{lockkeeper.Exclusive("a")})
-	server.ExpireLeases()
-	var lease *lockkeeper.LeaseLostError
-	if got := <-waiting; !errors.As(got.err, &lease) {
-		t.Errorf("%v", got.err)
-	}
-	<-held.Context().Done()
-	unlock(ctx, t, must[*lockkeeper.Lock](t)(client.Lock(ctx, "a")))
-}
-
-func TestBrokenStreamCostsNothing(t *testing.T) {
-	server := lockkeepertest.NewServer(t)
-	ctx, client := limited(t), newClient(t, server.Address())
-	held := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a"))
-	for range 3 {
-		server.Disconnect()
-		unlock(ctx, t, must[*lockkeeper.Lock](t)(client.Lock(ctx, "b"))) // over the next stream
-		if !held.Valid() {
-			t.Fatal(held.Err())
-		}
-	}
-	unlock(ctx, t, held)
-}
-
-func TestDeadlinePassesWithoutAnyServer(t *testing.T) {
-	server := lockkeepertest.NewServer(t)
-	ctx, client := limited(t), newClient(t, server.Address(), lockkeeper.TTL(2*time.Second))
-	held := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a"))
-	server.Freeze()
-	<-held.Context().Done()
-	var lost *lockkeeper.LostError
-	if !errors.As(held.Err(), &lost) || lost.Reason != "DEADLINE_PASSED" {
-		t.Errorf("%v", held.Err())
-	}
-}
-
-func TestNoServerInTimeIsAnError(t *testing.T) {
-	server := lockkeepertest.NewServer(t)
-	server.Stop()
-	ctx, client := limited(t), newClient(t, server.Address(), lockkeeper.RequestTimeout(300*time.Millisecond))
-	var unavailable *lockkeeper.UnavailableError
-	if _, err := client.Lock(ctx, "a"); !errors.As(err, &unavailable) {
-		t.Errorf("%v", err)
-	}
-	if _, err := client.GetLock(ctx, "a"); !errors.As(err, &unavailable) {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestHolderIsAskedToGiveWayAndToldOfJeopardy(t *testing.T) {
 	server := lockkeepertest.NewServer(t)
-	ctx, client := limited(t), newClient(t, server.Address())
+	ctx, client := limited(t), newClient(t, server.Address(), lockkeeper.TTL(time.Hour))
 	asked, doubt, safe := make(chan lockkeeper.ReleaseRequested, 1), make(chan time.Duration, 1), make(chan struct{})
 	lock := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", lockkeeper.Listen(lockkeeper.Listener{
 		ReleaseRequested: func(who lockkeeper.ReleaseRequested) { asked <- who },
@@ -445,22 +392,15 @@ func TestHolderIsAskedToGiveWayAndToldOfJeopardy(t *testing.T) {
 	if err := lock.AnswerRelease(ctx, time.Second); err != nil {
 		t.Error(err)
 	}
-	server.Jeopardize(5 * time.Second)
-	if validFor := <-doubt; validFor != 5*time.Second || lock.Remaining() > validFor {
+	server.Jeopardize(time.Minute)
+	if validFor := <-doubt; validFor != time.Minute || lock.Remaining() > validFor {
 		t.Errorf("%s, %s left", validFor, lock.Remaining())
 	}
 	server.MakeSafe()
 	<-safe
-	if lock.Remaining() <= 5*time.Second {
+	if lock.Remaining() <= time.Minute {
 		t.Errorf("%s left", lock.Remaining())
 	}
-}
-
-func TestHoldIsLimited(t *testing.T) {
-	server := lockkeepertest.NewServer(t)
-	ctx, client := limited(t), newClient(t, server.Address())
-	lock := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", lockkeeper.MaxHold(200*time.Millisecond)))
-	mustBeLost(t, lock, "MAX_HOLD")
 }
 
 // mustBeLost waits until a lock is lost, for this reason.
@@ -535,7 +475,7 @@ func TestNothingRunsAfterClose(t *testing.T) {
 		must[*lockkeeper.Lock](t)(client.Lock(limited(t), "a", lockkeeper.MaxHold(time.Hour)))
 		client.Close()
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for goroutinesOfClients() > before {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines are left:\n%s", goroutinesOfClients()-before, stacks())

@@ -30,10 +30,14 @@ func TestPanicOfWorkReleasesItsLock(t *testing.T) {
 }
 
 func TestTryThatNoServerHearsIsNoTakenLock(t *testing.T) {
-	client := newClient(t, "127.0.0.1:1", lockkeeper.RequestTimeout(200*time.Millisecond))
-	_, _, err := client.TryLock(limited(t), lockOf(t))
+	client := newClient(t, "127.0.0.1:1", lockkeeper.RequestTimeout(time.Second))
+	ctx := limited(t)
+	_, _, err := client.TryLock(ctx, lockOf(t))
 	var unavailable *lockkeeper.UnavailableError
 	if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "127.0.0.1:1: ") || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("said %v", err)
+	}
+	if _, err := client.GetLock(ctx, "a"); !errors.As(err, &unavailable) {
 		t.Errorf("said %v", err)
 	}
 }
@@ -118,9 +122,9 @@ func TestLevelsAboveALimitedHoldEndWithIt(t *testing.T) {
 	server := lockkeepertest.NewServer(t)
 	ctx, client := limited(t), newClient(t, server.Address())
 	owner := lockkeeper.Owner("o")
-	outer := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", owner, lockkeeper.MaxHold(300*time.Millisecond)))
+	outer := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", owner, lockkeeper.MaxHold(2*time.Second)))
 	inner := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", owner))
-	if left := inner.Remaining(); left > 300*time.Millisecond {
+	if left := inner.Remaining(); left > 2*time.Second {
 		t.Errorf("%s left", left)
 	}
 	server.Freeze()

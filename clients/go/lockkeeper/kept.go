@@ -7,8 +7,6 @@ import (
 	pb "lockkeeper.io/gen/lockkeeper/v1"
 )
 
-const lastTurns = time.Second // for those who waited in the client when a lock was wanted back
-
 // kept is one acquisition that serves one user after the other. A user is an acquisition, too, of which no server knows.
 type kept struct {
 	keeper    *keeper
@@ -284,7 +282,7 @@ func (k *kept) wantBack() {
 	}
 	k.forget()
 	if len(k.queue) > 0 {
-		k.until = now() + instant(lastTurns)
+		k.until = now() + instant(k.keeper.lease.config.lastTurns)
 		k.setTimer()
 	}
 }

@@ -43,27 +43,23 @@ func TestRequestsThatAnOwnerMakesTogetherAreGrantedTogether(t *testing.T) {
 
 func TestRequestOfAnOwnerThatAsksAServerIsGrantedWithTheOneThatHasItsTurn(t *testing.T) {
 	server := lockkeepertest.NewServer(t)
-	ctx, client, other := limited(t), newClient(t, server.Address()), newClient(t, server.Address())
-	withinTheSecond(t, func() bool {
-		told := make(chan struct{}, 1)
-		listen := lockkeeper.Listen(lockkeeper.Listener{Contended: func(lockkeeper.Contended) { told <- struct{}{} }})
-		used := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", kept, listen, lockkeeper.NotifyContention()))
-		outer := queued(ctx, t, client, exclusiveA, kept, owned)
-		theirs := queued(ctx, t, other, exclusiveA)
-		<-told
-		inner := queued(ctx, t, client, exclusiveA, kept, owned)
-		mustQueue(ctx, t, other, "a", 2)
-		unlock(ctx, t, used)
-		one, two := granted(t, outer), granted(t, inner)
-		inTime := one.FencingToken() == used.FencingToken()
-		if one.FencingToken() != two.FencingToken() {
-			t.Errorf("%+v, %+v", one.Grants(), two.Grants())
-		}
-		unlock(ctx, t, one)
-		unlock(ctx, t, two)
-		unlock(ctx, t, granted(t, theirs))
-		return inTime
-	})
+	ctx, client, other := limited(t), newClient(t, server.Address(), lockkeeper.LongTurns), newClient(t, server.Address())
+	told := make(chan struct{}, 1)
+	listen := lockkeeper.Listen(lockkeeper.Listener{Contended: func(lockkeeper.Contended) { told <- struct{}{} }})
+	used := must[*lockkeeper.Lock](t)(client.Lock(ctx, "a", kept, listen, lockkeeper.NotifyContention()))
+	outer := queued(ctx, t, client, exclusiveA, kept, owned)
+	theirs := queued(ctx, t, other, exclusiveA)
+	<-told
+	inner := queued(ctx, t, client, exclusiveA, kept, owned)
+	mustQueue(ctx, t, other, "a", 2)
+	unlock(ctx, t, used)
+	one, two := granted(t, outer), granted(t, inner)
+	if one.FencingToken() != used.FencingToken() || one.FencingToken() != two.FencingToken() {
+		t.Errorf("%+v, %+v", one.Grants(), two.Grants())
+	}
+	unlock(ctx, t, one)
+	unlock(ctx, t, two)
+	unlock(ctx, t, granted(t, theirs))
 }
 
 func TestWhatAnOwnerWaitsForWhenItIsGrantedAnythingThatExcludesItIsRefused(t *testing.T) {

@@ -36,7 +36,8 @@ type config struct {
 	token          func(ctx context.Context) (string, error)
 	observer       Observer
 	log            *slog.Logger
-	first          int // at which server to begin; negative: at any
+	first          int           // at which server to begin; negative: at any
+	lastTurns      time.Duration // for those who waited in the client when a kept lock was wanted back
 }
 
 // TTL is how long the lease lives without a keep-alive, 2 s to 1 hour. Without it: as the server says, commonly 15 s.
@@ -75,7 +76,7 @@ func Log(logger *slog.Logger) ClientOption { return func(c *config) { c.log = lo
 func FirstServer() ClientOption { return func(c *config) { c.first = 0 } }
 
 func newConfig(options []ClientOption) (*config, error) {
-	c := &config{requestTimeout: 15 * time.Second, observer: NoObserver{}, log: slog.Default(), first: -1}
+	c := &config{requestTimeout: 15 * time.Second, observer: NoObserver{}, log: slog.Default(), first: -1, lastTurns: time.Second}
 	for _, option := range options {
 		if option != nil {
 			option(c)

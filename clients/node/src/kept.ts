@@ -9,7 +9,6 @@ import type { Request } from './requests.js';
 import { JeopardySchema, ReleaseOutcome, ReleaseResponseSchema, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/lock_service_pb.js';
 
 const MOST_UNUSED = 1000;
-const HANDED_ON = 1000; // for how long a lock that is wanted back goes to those who waited in the client before
 const RELEASED = create(ReleaseResponseSchema, { outcome: ReleaseOutcome.RELEASED });
 
 /** One caller's use of a lock that is kept, from the asking to its end. */
@@ -175,6 +174,8 @@ export interface UnusedCount {
 export class Keeper {
   /** How many wait in the client. */
   waiting = 0;
+  /** For how long a lock that is wanted back goes to those who waited in the client before. */
+  private readonly handedOn = 1000;
   private readonly lines = new Map<string, Line>();
   private readonly owners = new Map<string, Set<Kept>>();
   private readonly timers = new Timers();
@@ -496,14 +497,14 @@ export class Keeper {
     if (kept.isWanted) {
       return;
     }
-    kept.handedOnUntil = now() + HANDED_ON;
+    kept.handedOnUntil = now() + this.handedOn;
     if (kept.users.size === 0) {
       this.letGo(kept);
       return;
     }
     const isWaitedFor = (this.lines.get(kept.likeness)?.waiting.size ?? 0) > 0;
     this.unshelve(kept);
-    this.timers.set(kept.id, isWaitedFor ? HANDED_ON : Infinity, () => {
+    this.timers.set(kept.id, isWaitedFor ? this.handedOn : Infinity, () => {
       this.sendOn(kept);
     });
   }

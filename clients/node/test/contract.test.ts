@@ -1,7 +1,8 @@
 /** What locks do, on the server in memory and on a real one. */
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { Client, ClosedError, exclusive, NotAcquiredError, permits, read, RequestRefusedError, write } from 'lockkeeper';
+import { Client, ClosedError, type Contended, custom, exclusive, NotAcquiredError, permits, read, RequestRefusedError, write } from 'lockkeeper';
 import { FakeServer } from 'lockkeeper/testing';
 import { queued } from './queued.js';
 import { missing, RealServer } from './servers.js';
@@ -13,7 +14,7 @@ function name(what: string): string {
 }
 
 for (const kind of ['fake', 'real'] as const) {
-  describe(kind, { skip: kind === 'real' ? missing : undefined, timeout: 120_000 }, () => {
+  describe(kind, { skip: kind === 'real' ? missing : undefined, timeout: 600_000 }, () => {
     let server: FakeServer | RealServer;
     const clients: Client[] = [];
 
@@ -140,31 +141,6 @@ for (const kind of ['fake', 'real'] as const) {
       await (await behind)?.release();
     });
 
-    test('many tasks of one client exclude each other', async () => {
-      const lock = name('many');
-      const one = client();
-      const tokens: bigint[] = [];
-      let [inside, most] = [0, 0];
-      await Promise.all(
-        Array.from({ length: 40 }, async () => {
-          for (let i = 0; i < 5; i++) {
-            await one.withLock(lock, async (held) => {
-              most = Math.max(most, ++inside);
-              tokens.push(held.fencingToken);
-              await Promise.resolve();
-              inside--;
-            });
-          }
-        }),
-      );
-      assert.equal(most, 1);
-      assert.equal(new Set(tokens).size, 200);
-      assert.deepEqual(
-        tokens,
-        [...tokens].sort((a, b) => (a < b ? -1 : 1)),
-      );
-    });
-
     test('others see who holds and what it says of itself', async () => {
       const lock = name('seen');
       const [one, other] = [client(), client()];
@@ -185,17 +161,130 @@ for (const kind of ['fake', 'real'] as const) {
     test('closing the client frees what it held and ends what waits', async () => {
       const lock = name('closed');
       const [one, other] = [client(), client()];
+      const keep = { keepUnused: 60_000 };
       const held = await one.lock(lock);
+      const used = await one.lock(`${lock}/used`, keep);
+      await (await one.lock(`${lock}/unused`, keep)).release();
       const [waiting] = await queued(one, lock);
-      const ended = assert.rejects(waiting ?? Promise.resolve(), ClosedError);
+      const inClient = one.lock(`${lock}/used`, keep);
+      const ended = Promise.all([waiting, inClient].map((each) => assert.rejects(each ?? Promise.resolve(), ClosedError)));
       await one.close();
       await ended;
       assert.ok(!held.valid);
-      await (await other.lock(lock)).release();
+      assert.equal(used.lostReason, 'LEASE_CLOSED');
+      await (await other.lock([lock, `${lock}/used`, `${lock}/unused`])).release();
       await assert.rejects(one.lock(lock), ClosedError);
     });
 
+    describe('kept unused, and contended', () => {
+      const keep = { keepUnused: 60_000 };
+      let one: Client;
+      let other: Client;
+
+      const cycle = async (lock: string): Promise<bigint | undefined> => {
+        const held = await one.lock(lock, keep);
+        assert.equal((await held.release()).outcome, 'RELEASED');
+        return held.fencingToken;
+      };
+
+      before(() => {
+        [one, other] = [client(), client()];
+      });
+
+      test('what is not alike asks the server', async () => {
+        const token = await cycle('unlike');
+        for (const options of [{ ...keep, lockDelay: 100 }, { maxHold: 60_000 }, {}]) {
+          const next = await one.lock('unlike', options);
+          assert.ok(token !== undefined && next.fencingToken > token);
+          await next.release();
+        }
+      });
+
+      test('what is kept is given to another client that wants it', async () => {
+        const token = await cycle('wanted');
+        await other.withLock('wanted', (lock) => {
+          assert.ok(token !== undefined && lock.fencingToken > token);
+        });
+        assert.notEqual(await cycle('wanted'), token);
+      });
+
+      test('what can be shared is held by several at a time, and kept', async () => {
+        for (const shared of [read('shared/read'), permits('shared/permits', 1, 2)]) {
+          const [first, second] = [await one.lock(shared, keep), await one.lock(shared, keep)];
+          assert.ok(first.valid && second.valid);
+          await second.release();
+          const third = await one.lock(shared, keep);
+          assert.equal(third.fencingToken, second.fencingToken);
+          await Promise.all([first.release(), third.release()]);
+        }
+        await other.withLock([write('shared/read'), permits('shared/permits', 2, 2)], (lock) => {
+          assert.ok(lock.valid);
+        });
+      });
+
+      test('owner comes to hold it once more, and it passes on with the last release', async () => {
+        const outer = await one.lock('levels', { ...keep, owner: 'o' });
+        const next = one.lock('levels', keep);
+        const inner = await one.lock('levels', { ...keep, owner: 'o' });
+        assert.equal(inner.fencingToken, outer.fencingToken);
+        assert.equal(inner.grants[0]?.holdCount, 2);
+        assert.deepEqual(await outer.release(), { outcome: 'DECREMENTED', remainingHolds: 1 });
+        assert.ok(inner.valid && !outer.valid);
+        assert.equal((await inner.release()).outcome, 'RELEASED');
+        assert.equal((await next).fencingToken, outer.fencingToken);
+        await (await next).release();
+      });
+
+      test('holder is told once that somebody waits', async () => {
+        const told: Contended[] = [];
+        const heard = new EventEmitter();
+        const first = once(heard, 'contended');
+        const held = await one.lock('told', {
+          onContended: (contended) => {
+            told.push(contended);
+            heard.emit('contended');
+          },
+        });
+        assert.equal(held.grants[0]?.waiters, 0);
+        const abort = new AbortController();
+        const [gone] = await queued(other, 'told', { signal: abort.signal });
+        await first;
+        abort.abort();
+        await assert.rejects(gone ?? Promise.resolve());
+        const [next] = await queued(other, 'told');
+        await held.release();
+        await (await next)?.release();
+        assert.deepEqual(told, [{ name: 'told', waiters: 1, frozen: undefined }]);
+      });
+
+      test('grant says how many wait, and the holder is told with it', async () => {
+        const held = await one.lock('with-the-grant');
+        const told: Contended[] = [];
+        const onContended = (contended: Contended): void => {
+          told.push(contended);
+        };
+        const [first] = await queued(other, 'with-the-grant', { onContended });
+        const [second] = await queued(other, 'with-the-grant', { onContended, notifyContention: false });
+        const [third] = await queued(other, 'with-the-grant');
+        await held.release();
+        const waiters = [];
+        for (const next of [first, second, third]) {
+          const lock = await next;
+          waiters.push(lock?.grants[0]?.waiters);
+          await lock?.release();
+        }
+        assert.deepEqual(waiters, [2, 0, 0]);
+        assert.deepEqual(told, [{ name: 'with-the-grant', waiters: 2, frozen: undefined }]);
+      });
+    });
+
     if (kind === 'real') {
+      test('each of those who ask together is refused', async () => {
+        const one = client();
+        const locks = [exclusive('refused/a'), custom('refused/b', 'no such mode')];
+        await Promise.all([0, 1, 2].map(() => assert.rejects(one.lock(locks, { keepUnused: 60_000 }), RequestRefusedError)));
+      });
+
       test('watch tells the state and then what changes', async () => {
         const lock = name('watched');
         const one = client();

@@ -50,7 +50,7 @@ test('token is not sent in plaintext to another machine', { timeout: 60_000 }, a
   await client.close();
 });
 
-describe('with a coordinator that asks who one is', { skip: missing ?? missingOpenssl(), timeout: 120_000 }, () => {
+describe('with a coordinator that asks who one is', { skip: missing ?? missingOpenssl(), timeout: 600_000 }, () => {
   let server: RealServer;
   let files: string;
 

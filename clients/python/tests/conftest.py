@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
@@ -10,7 +11,8 @@ import servers
 from keeping import Heard
 from sharding import Service, ShardServer
 
-from lockkeeper import _router
+from lockkeeper import _kept, _router
+from lockkeeper._clock import now
 from lockkeeper.testing import FakeServer
 from lockkeeper.v1 import lock_service_pb2 as pb
 
@@ -49,6 +51,23 @@ def heard(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Heard:
 
 
 @pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the clock of the clients ahead, as a pause of the process does: their timers have not run."""
+
+    def move(seconds: float) -> None:
+        for module in [module for name, module in sys.modules.items() if name.startswith("lockkeeper") and hasattr(module, "now")]:
+            monkeypatch.setattr(module, "now", lambda: now() + seconds)
+
+    return move
+
+
+@pytest.fixture
+def long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that wait in the client for a contended lock have ten minutes to get it, not one second."""
+    monkeypatch.setattr(_kept, "_FOR_THOSE_BEFORE", 600.0)
+
+
+@pytest.fixture
 def service() -> Iterator[Service]:
     with ShardServer() as a, ShardServer() as b:
         yield Service(a, b)
@@ -82,7 +101,7 @@ def run() -> Callable[[Awaitable[T]], T]:
             result = await asyncio.wait_for(work, LIMIT)
             left = asyncio.all_tasks() - {asyncio.current_task()}
             if left:  # gRPC's own end a little later
-                _, left = await asyncio.wait(left, timeout=10)
+                _, left = await asyncio.wait(left, timeout=LIMIT)
             assert not left, f"left behind: {left}"
             return result
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from lockkeeper import AsyncClient, AsyncLock, Listener
+from lockkeeper.testing import FakeServer
 from lockkeeper.v1 import lock_service_pb2 as pb
 
 Run = Callable[[Awaitable[Any]], Any]
@@ -45,6 +46,12 @@ async def queued(client: AsyncClient, locks: Any, **options: Any) -> asyncio.Tas
     task = asyncio.ensure_future(client.acquire(locks, listener=listener, **options))
     await waits.wait()
     return task
+
+
+async def expire_first_lease(fake: FakeServer) -> None:
+    """Ends a lease that its client has given up already, when the client has opened the next one."""
+    await until(lambda: len(fake._leases) == 2)
+    await asyncio.to_thread(fake._do, lambda: fake._end_lease(next(iter(fake._leases.values())), "EXPIRED"))
 
 
 async def keep(client: AsyncClient, *locks: Any, **options: Any) -> None:

@@ -1,19 +1,16 @@
-"""Locks that are kept: on the server in memory, and what others see of them on a real one, too."""
+"""Locks that are kept: what the conformance kit, which knows no owners, modes, listeners and observers, cannot judge."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from keeping import KEEP, Heard, Run, keep, left, name, queued, until
+from keeping import KEEP, Heard, Run, keep, left, name, queued
 
 from lockkeeper import (
     AsyncClient,
     Client,
-    ClosedError,
     Contended,
     LeaseLostError,
     Listener,
@@ -24,27 +21,6 @@ from lockkeeper import (
 )
 from lockkeeper.testing import FakeServer
 from lockkeeper.v1 import lock_service_pb2 as pb
-
-
-def test_next_user_has_the_same_token_and_no_message_is_sent(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address) as client:
-            request = LockRequest(["a", write("b")], keep_unused=KEEP, lock_delay=1)
-            first = await client.acquire(request)
-            assert (await first.release()).outcome == "RELEASED"
-            assert not first.is_valid
-            with pytest.raises(ClosedError):
-                first.check()
-            for other in (replace(request, holder="somebody", metadata={"step": "2"}), replace(request, keep_unused=1, owner="o")):
-                async with client.lock(other) as lock:
-                    assert lock.is_valid
-                    assert [grant.fencing_token for grant in lock.grants] == [grant.fencing_token for grant in first.grants]
-                    assert lock.previous_end == "RELEASED"
-                    assert not first.is_valid
-            assert (await first.release()).outcome == "RELEASED"  # once more, of a lock that others have had
-            assert heard.kinds() == ["acquire"]
-
-    run(body())
 
 
 def test_request_that_is_sent_is_nobodys(fake: FakeServer, heard: Heard, run: Run) -> None:
@@ -93,62 +69,11 @@ def test_kept_lock_is_free_for_others_when_they_want_it(address: str, run: Run) 
             async with client.lock(lock, keep_unused=KEEP) as second:
                 assert second.fencing_token == first.fencing_token
             assert len((await other.get_lock(lock)).holders) == 1
-            async with other.lock(lock, wait=30) as theirs:
+            async with other.lock(lock, wait=60) as theirs:
                 assert theirs.fencing_token > first.fencing_token
                 assert left(client) == []
             async with client.lock(lock, keep_unused=KEEP) as again:
                 assert again.fencing_token > theirs.fencing_token
-
-    run(body())
-
-
-def test_try_finds_it_taken_and_makes_it_free(address: str, run: Run) -> None:
-    async def body() -> None:
-        lock = name("try")
-        async with AsyncClient(address) as client, AsyncClient(address) as other:
-            await keep(client, lock)
-            taken = await other.try_lock(lock)
-            if taken is not None:  # it has become free in time
-                await taken.release()
-            while (await other.get_lock(lock)).holders:
-                pass
-            assert await other.try_lock(lock) is not None
-
-    run(body())
-
-
-def test_contended_while_it_is_used_it_is_released_with_its_use(address: str, run: Run) -> None:
-    async def body() -> None:
-        lock = name("used")
-        told: asyncio.Queue[Contended] = asyncio.Queue()
-        async with AsyncClient(address) as client, AsyncClient(address) as other:
-            used = await client.acquire(lock, keep_unused=KEEP, listener=Listener(on_contended=told.put_nowait))
-            waiting = await queued(other, lock)
-            assert await told.get() == Contended(lock, 1, None)
-            later = await queued(client, lock, keep_unused=KEEP)  # at the server, behind the other
-            assert used.is_valid
-            assert (await used.release()).outcome == "RELEASED"
-            theirs = await waiting
-            assert theirs.fencing_token > used.fencing_token
-            await theirs.release()
-            assert (await later).fencing_token > theirs.fencing_token
-
-    run(body())
-
-
-def test_grant_that_tells_of_waiters_is_not_kept(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        told: list[Contended] = []
-        async with AsyncClient(fake.address) as client, AsyncClient(fake.address) as other:
-            async with client.lock("a"):
-                mine = await queued(client, "a", keep_unused=KEEP, listener=Listener(on_contended=told.append))
-                theirs = await queued(other, "a")
-            lock = await mine
-            assert lock.grants[0].waiters == 1
-            assert told == [Contended("a", 1, None)]
-            await lock.release()
-            await (await theirs).release()
-            assert left(client) == []
 
     run(body())
 
@@ -174,62 +99,15 @@ def test_release_request_and_jeopardy_want_it_back_too(fake: FakeServer, heard: 
     run(body())
 
 
-def test_it_is_released_when_its_time_is_over(fake: FakeServer, heard: Heard, run: Run) -> None:
+def test_last_user_says_for_how_long_it_is_kept(fake: FakeServer, heard: Heard, run: Run) -> None:
     async def body() -> None:
         async with AsyncClient(fake.address) as client:
             await keep(client, "a")
-            async with client.lock("a", keep_unused=0.1):  # the last one says for how long
+            async with client.lock("a", keep_unused=0.1):
                 await asyncio.sleep(0.2)
                 assert heard.kinds() == ["acquire"]
             await heard.until("release")
             assert left(client) == []
-            async with client.lock("a", keep_unused=0.1), client.lock("b", keep_unused=0.1):
-                await asyncio.sleep(0.2)
-
-    run(body())
-
-
-def test_loss_is_told_to_who_uses_it_and_to_nobody_else(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        lost: list[str] = []
-        listener = Listener(on_lost=lost.append)
-        async with AsyncClient(fake.address) as client:
-            first = await client.acquire("a", keep_unused=KEEP, listener=listener)
-            await first.release()
-            await asyncio.to_thread(fake.lose, "a")
-            await until(lambda: not left(client))
-            second = await client.acquire("a", keep_unused=KEEP, listener=listener, owner="o")
-            assert second.fencing_token > first.fencing_token
-            assert lost == []
-            level = await client.acquire("a", keep_unused=KEEP, listener=listener, owner="o")
-            waiting = await queued(client, "a", keep_unused=KEEP)
-            await asyncio.to_thread(fake.lose, "a")
-            assert await second.wait_lost() == await level.wait_lost() == "FORCED"
-            assert (await second.release()).outcome == "LOST"
-            assert lost == ["FORCED", "FORCED"]
-            assert first.lost_reason is None
-            third = await waiting
-            assert third.fencing_token > second.fencing_token
-            await third.release()
-            assert heard.kinds() == ["acquire"] * 3
-
-    run(body())
-
-
-def test_resume_repeats_what_is_kept(fake: FakeServer, heard: Heard, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address) as client:
-            async with client.lock("a", keep_unused=KEEP) as unused:
-                pass
-            async with client.lock("b", keep_unused=KEEP) as used:
-                heard.clear()
-                await asyncio.to_thread(fake.disconnect)
-                async with client.lock("c"):  # over the next stream
-                    sent = [request.acquire for request in heard if request.acquire.held_tokens]
-                assert [list(each.held_tokens) for each in sent] == [[unused.fencing_token], [used.fencing_token]]
-                assert all(each.notify_contention for each in sent)
-            async with client.lock("a", keep_unused=KEEP) as again:
-                assert again.fencing_token == unused.fencing_token
 
     run(body())
 
@@ -247,47 +125,18 @@ def test_at_most_a_thousand_are_kept_unused(fake: FakeServer, heard: Heard, run:
     run(body())
 
 
-def test_closing_frees_what_is_kept_and_ends_who_waits(address: str, run: Run) -> None:
-    async def body() -> None:
-        unused, used = name("closed"), name("closed")
-        async with AsyncClient(address) as other:
-            client = AsyncClient(address)
-            await keep(client, unused)
-            lock = await client.acquire(used, keep_unused=KEEP)
-            waiting = await queued(client, used, keep_unused=KEEP)
-            await client.close()
-            with pytest.raises(ClosedError):
-                await waiting
-            assert lock.lost_reason == "LEASE_CLOSED"
-            async with other.lock([unused, used], wait=10):
-                pass
-
-    run(body())
-
-
 def test_lease_that_ends_takes_what_is_kept_with_it(fake: FakeServer, heard: Heard, run: Run) -> None:
     async def body() -> None:
         async with AsyncClient(fake.address) as client:
             await keep(client, "a")
-            used = await client.acquire("b", keep_unused=KEEP)
-            waiting = await queued(client, "b", keep_unused=KEEP)
+            used = [await client.acquire("b", keep_unused=KEEP), await client.acquire("c")]
+            waiting = [await queued(client, "b", keep_unused=KEEP), await queued(client, "c")]
             await asyncio.to_thread(fake.expire_leases)
-            with pytest.raises(LeaseLostError):
-                await waiting
-            assert await used.wait_lost() == "EXPIRED"
+            for task in waiting:
+                with pytest.raises(LeaseLostError):
+                    await task
+            assert [await lock.wait_lost() for lock in used] == ["EXPIRED", "EXPIRED"]
             await keep(client, "a", "b")
-
-    run(body())
-
-
-def test_clock_is_looked_at_before_what_is_kept_is_granted(fake: FakeServer, run: Run) -> None:
-    async def body() -> None:
-        async with AsyncClient(fake.address, ttl=2) as client:
-            async with client.lock("a", keep_unused=KEEP) as first:
-                pass
-            time.sleep(2.5)  # noqa: ASYNC251 # the loop stands still: no timer runs
-            async with client.lock("a", keep_unused=KEEP) as lock:
-                assert lock.fencing_token > first.fencing_token
 
     run(body())
 
@@ -339,8 +188,7 @@ def test_observer_counts_each_user(fake: FakeServer, run: Run) -> None:
     run(body())
 
 
-@pytest.mark.parametrize("in_use", [False, True])
-def test_grant_that_is_said_anew_with_waiters_wants_it_back(fake: FakeServer, heard: Heard, run: Run, in_use: bool) -> None:
+def test_user_is_told_when_a_repeated_grant_says_that_others_wait(fake: FakeServer, heard: Heard, run: Run) -> None:
     def grant_anew() -> None:  # as a server does that has taken the lease over
         (request,) = fake._queues["a"]
         grant = pb.Grant(name="a", fencing_token=request.tokens[0], waiters=2)
@@ -350,14 +198,11 @@ def test_grant_that_is_said_anew_with_waiters_wants_it_back(fake: FakeServer, he
         told: asyncio.Queue[Contended] = asyncio.Queue()
         async with AsyncClient(fake.address) as client:
             lock = await client.acquire("a", keep_unused=KEEP, listener=Listener(on_contended=told.put_nowait))
-            if not in_use:
-                await lock.release()
             await asyncio.to_thread(fake._do, grant_anew)
-            if in_use:
-                assert await told.get() == Contended("a", 2, None)
-                assert lock.is_valid
-                assert heard.kinds() == ["acquire"]
-                await lock.release()
+            assert await told.get() == Contended("a", 2, None)
+            assert lock.is_valid
+            assert heard.kinds() == ["acquire"]
+            await lock.release()
             await heard.until("release")
             assert left(client) == []
 

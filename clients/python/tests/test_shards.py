@@ -150,7 +150,7 @@ def test_without_a_table_the_word_of_the_server_counts_for_its_namespace(service
 def test_silence_about_the_table_is_waited_for_no_longer_than_the_request_timeout(service: Service, run: Run) -> None:
     async def body() -> None:
         service.a.is_silent = True
-        async with AsyncClient(service.address, request_timeout=0.5) as client, client.lock("orders/1"):
+        async with AsyncClient(service.address, request_timeout=3) as client, client.lock("orders/1"):
             assert [len(server.acquires()) for server in (service.a, service.b)] == [1, 1]
 
     run(body())
@@ -312,7 +312,7 @@ def test_lock_is_kept_at_another_shard(service: Service, run: Run) -> None:
                 pass
             assert [len(server.acquires()) for server in (service.a, service.b)] == [2, 1]
             assert len(client._settings.unused) == 2  # of the client as a whole
-            async with other.lock("orders/1", wait=30) as theirs:
+            async with other.lock("orders/1", wait=60) as theirs:
                 assert theirs.fencing_token > first.fencing_token
                 assert len(client._settings.unused) == 1
 
@@ -405,7 +405,7 @@ def test_call_waits_for_a_namespace_that_moves(service: Service, run: Run) -> No
 def test_call_ends_where_the_namespace_moves_for_long(service: Service, run: Run) -> None:
     async def body() -> None:
         service.change(moving={"orders": "a"})
-        async with AsyncClient(service.address, request_timeout=0.5) as client:
+        async with AsyncClient(service.address, request_timeout=3) as client:
             with pytest.raises(RequestRefusedError) as refused:
                 await client.get_lock("orders/1")
             assert refused.value.reason == "NAMESPACE_MOVING"
@@ -418,7 +418,7 @@ def test_call_that_finds_no_shard_in_time_is_refused(service: Service, run: Run,
     async def body() -> None:
         service.a.serve_shard("a", service.table({"ping": "b"}, version=2))
         service.b.serve_shard("b", service.table({"ping": "a"}, version=3))
-        async with AsyncClient(service.address, request_timeout=0.5) as client:
+        async with AsyncClient(service.address, request_timeout=3) as client:
             with pytest.raises(RequestRefusedError) as refused:
                 await client.get_lock("ping/1")
             assert refused.value.reason == "WRONG_SHARD"

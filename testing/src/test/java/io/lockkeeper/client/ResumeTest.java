@@ -52,8 +52,12 @@ class ResumeTest {
   }
 
   private LockHandle hold() {
-    CompletableFuture<LockHandle> asked = ask(LOCK);
-    server.send(ScriptedServer.granted(lastId(), 1, LOCK, 5));
+    return hold(LOCK);
+  }
+
+  private LockHandle hold(String lock) {
+    CompletableFuture<LockHandle> asked = ask(lock);
+    server.send(ScriptedServer.granted(lastId(), 1, lock, 5));
     return asked.join();
   }
 
@@ -198,6 +202,23 @@ class ResumeTest {
     // Then
     assertThat(asked).isCompleted();
     assertThat(held.isValid()).isTrue();
+  }
+
+  @Test
+  void holdsAreRepeatedBeforeReleasesAndReleasesBeforeRequests() {
+    // Given
+    CompletableFuture<LockHandle> waiting = ask("b");
+    CompletableFuture<Void> released = hold("a").releaseAsync();
+    LockHandle held = hold("c");
+    // When
+    server.end(Status.UNAVAILABLE);
+    clock.advance(MOMENT);
+    // Then
+    assertThat(server.wishes())
+        .extracting(wish -> wish.hasRelease() ? "release" : wish.getAcquire().getLocks(0).getName())
+        .containsExactly("c", "release", "b");
+    assertThat(held.isValid()).isTrue();
+    assertThat(List.of(waiting, released)).noneMatch(CompletableFuture::isDone);
   }
 
   @Test

@@ -42,12 +42,13 @@ final class Target implements BeforeEachCallback, AfterEachCallback, AfterAllCal
 
   private static final int HTTP_MILLIS = 60_000;
 
-  private final ServerProcess server;
   private final IntFunction<ManagedChannel> connections;
   private final Optional<SSLContext> tls;
-  private final ManagedChannel honest;
+  private final String[] flags;
+  private ServerProcess server;
+  private ManagedChannel honest;
   private Attack attack;
-  private String metricsBefore = "";
+  private String metricsBefore;
   private int loggedBefore;
   private int locks;
 
@@ -55,9 +56,13 @@ final class Target implements BeforeEachCallback, AfterEachCallback, AfterAllCal
       IntFunction<ManagedChannel> connections, Optional<SSLContext> tls, String... flags) {
     this.connections = connections;
     this.tls = tls;
-    this.server = ServerProcess.launchSmall(Rig.shared().zookeeper().connectString(), flags);
-    this.attack = new Attack(server.port(), tls);
-    this.honest = connections.apply(server.port());
+    this.flags = flags;
+    launch();
+  }
+
+  private void launch() {
+    server = ServerProcess.launchSmall(Rig.shared().zookeeper().connectString(), flags);
+    honest = connections.apply(server.port());
     Awaitility.await("health")
         .failFast("the server has exited", () -> !server.isAlive())
         .until(() -> health() == SERVING);
@@ -94,6 +99,10 @@ final class Target implements BeforeEachCallback, AfterEachCallback, AfterAllCal
 
   @Override
   public void beforeEach(ExtensionContext test) {
+    if (!server.isAlive()) {
+      honest.shutdownNow();
+      launch();
+    }
     attack = new Attack(server.port(), tls);
     metricsBefore = server.metrics();
     loggedBefore = server.output().length();

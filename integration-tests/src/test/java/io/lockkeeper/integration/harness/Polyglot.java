@@ -81,7 +81,7 @@ public enum Polyglot {
    */
   public record Running(Polyglot program, Process process, Path errors) implements AutoCloseable {
 
-    private static final long TIMEOUT_SECONDS = 90;
+    private static final long TIMEOUT_SECONDS = 240;
 
     /** Waits until the program exits, and returns its exit code. */
     public int awaitExit() {

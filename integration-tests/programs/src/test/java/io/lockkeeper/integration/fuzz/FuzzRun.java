@@ -109,15 +109,17 @@ final class FuzzRun {
   }
 
   /**
-   * On a busy machine, coordinators suspect each other and take over leases. Clients notice that, so
-   * what disturbed a witness is a finding only if it did not happen.
+   * On a busy machine, coordinators suspect each other and take over leases. Clients notice that,
+   * so what disturbed a witness is a finding only if it did not happen.
    */
   private Result result() {
     List<String> all = findings.all();
     if (suspicions == 0) {
       all.addAll(findings.disturbances());
     } else {
-      findings.disturbances().forEach(each -> System.out.println("fuzz: during takeovers, " + each));
+      findings
+          .disturbances()
+          .forEach(each -> System.out.println("fuzz: during takeovers, " + each));
     }
     return new Result(
         sent.get(), granted, forwarded, suspicions, rounds, all, findings.ends().toString());

@@ -36,7 +36,7 @@ final class FuzzedCluster implements AutoCloseable {
   // The heap is taken at once, so that what grows beside it can be seen.
   private static final Map<String, String> ENVIRONMENT =
       Map.of("JAVA_TOOL_OPTIONS", "-Xms384m -XX:+AlwaysPreTouch");
-  private static final Duration START = Duration.ofSeconds(60);
+  private static final Duration START = Duration.ofMinutes(2);
 
   // The longest TTL bounds how long what an attacker has forgotten may stay.
   private static final String POLICY =
