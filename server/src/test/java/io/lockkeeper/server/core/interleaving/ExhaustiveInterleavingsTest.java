@@ -7,10 +7,12 @@ import io.lockkeeper.server.core.api.LifecycleEvent;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Small pieces of what can happen to three coordinators and two clients, each in all orders.
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Test;
  * believe the soonest; a mirror that lags only delays, and does so in the pieces in which no time
  * passes.
  */
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class ExhaustiveInterleavingsTest {
 
   private static final Duration HALF = Duration.ofSeconds(14);

@@ -5,13 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests the test: what is planted, the simulation finds, within few seeds. */
 @Tag("slow")
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class SimulationMutantsTest {
 
   private static final int SEEDS = 2_000;

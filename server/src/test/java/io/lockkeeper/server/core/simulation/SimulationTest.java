@@ -7,9 +7,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>The system properties {@code simulation.runs} and {@code simulation.seed} set how many seeds
  * are tried, and which one is the first.
  */
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class SimulationTest {
 
   private static final int RUNS = Integer.getInteger("simulation.runs", 1_000);
