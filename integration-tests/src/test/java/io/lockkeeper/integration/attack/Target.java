@@ -150,9 +150,10 @@ final class Target implements BeforeEachCallback, AfterEachCallback, AfterAllCal
   void assertServes() throws IOException {
     assertThat(server.isAlive()).isTrue();
     lockAndRelease();
-    assertThat(health()).isEqualTo(SERVING);
     assertThat(get("/healthz")).startsWith("200");
-    assertThat(get("/readyz")).startsWith("200");
+    // A busy machine may just have cost the server its connection to ZooKeeper.
+    Awaitility.await("readiness")
+        .until(() -> health() == SERVING && get("/readyz").startsWith("200"));
     assertThat(server.output()).doesNotContain("OutOfMemory", "OutOfDirectMemory");
   }
 
