@@ -8,7 +8,7 @@ import { Client, LockLostError, permits, read, type ClientOptions, type Lock, ty
 import { FakeServer } from 'lockkeeper/testing';
 import { inside, isNotAcquired, longTurns } from './inside.js';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const keep = { keepUnused: 60_000 };
 
 let server: FakeServer;

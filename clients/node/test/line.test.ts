@@ -7,7 +7,7 @@ import { FakeServer } from 'lockkeeper/testing';
 import { endTurns, inside, isNotAcquired, longTurns } from './inside.js';
 import { queued } from './queued.js';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const keep = { keepUnused: 60_000 };
 const nothing = { lines: 0, owners: 0, waiting: 0, unused: 0, timers: [] };
 

@@ -34,7 +34,7 @@ afterEach(async () => {
   server.close();
 });
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 
 test('signal of a lock is aborted with the reason when it is lost', limit, async () => {
   const one = client();

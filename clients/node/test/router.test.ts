@@ -17,7 +17,7 @@ function elsewhere(id: string, version: number): Error {
 
 const ORDERS = [{ name: 'orders/1' }];
 
-test('request that may not wait follows twice', { timeout: 60_000 }, async () => {
+test('request that may not wait follows twice', { timeout: 300_000 }, async () => {
   const known = new router.Router(UNREACHABLE, { transport, requestTimeout: 1, firstServer: true });
   const [way, patient] = [performance.now(), Infinity].map((giveUp) => new router.Way(known, ORDERS, giveUp, 0));
   const followed: unknown[] = [];
@@ -31,7 +31,7 @@ test('request that may not wait follows twice', { timeout: 60_000 }, async () =>
   known.close();
 });
 
-test('table that does not come leaves time for the shard that the refusal names', { timeout: 60_000 }, async () => {
+test('table that does not come leaves time for the shard that the refusal names', { timeout: 300_000 }, async () => {
   const known = new router.Router(UNREACHABLE, { transport, requestTimeout: 60_000, firstServer: true });
   const giveUp = performance.now() + 4000;
   assert.equal(await new router.Way(known, ORDERS, giveUp, 0).onward(elsewhere('a', 1), known.placeOf([])), true);
@@ -40,7 +40,7 @@ test('table that does not come leaves time for the shard that the refusal names'
   known.close();
 });
 
-test('error that says nothing of another shard is told', { timeout: 60_000 }, async () => {
+test('error that says nothing of another shard is told', { timeout: 300_000 }, async () => {
   const known = new router.Router(UNREACHABLE, { transport, requestTimeout: 1, firstServer: true });
   const way = new router.Way(known, ORDERS, Infinity, 0);
   const other = new Error('something else');
@@ -50,7 +50,7 @@ test('error that says nothing of another shard is told', { timeout: 60_000 }, as
   known.close();
 });
 
-test('client remembers so many shards and words of them, and no more', { timeout: 60_000 }, async () => {
+test('client remembers so many shards and words of them, and no more', { timeout: 300_000 }, async () => {
   const known = new router.Router(UNREACHABLE, { transport, requestTimeout: 1, firstServer: true });
   const home = known.placeOf([]);
   for (let i = 0; i < 1500; i++) {

@@ -84,7 +84,7 @@ async function next(watch: AsyncGenerator<WatchEvent, void, undefined>): Promise
 }
 
 for (const what of [['orders/1'], { prefix: 'orders/' }]) {
-  test(`watch of ${JSON.stringify(what)} begins at the shard of the namespace, and anew, with a gap, where that goes`, { timeout: 60_000 }, async () => {
+  test(`watch of ${JSON.stringify(what)} begins at the shard of the namespace, and anew, with a gap, where that goes`, { timeout: 300_000 }, async () => {
     place({ orders: 'b' });
     const before = [a.asked.length, b.asked.length];
     const client = new Client(addresses.a[0] ?? '');
@@ -102,7 +102,7 @@ for (const what of [['orders/1'], { prefix: 'orders/' }]) {
   });
 }
 
-test('watch of what is no namespace is of the servers that the client was given', { timeout: 60_000 }, async () => {
+test('watch of what is no namespace is of the servers that the client was given', { timeout: 300_000 }, async () => {
   place({ orders: 'b' });
   const [atA, atB, tables] = [a.asked.length, b.asked.length, a.tablesAsked + b.tablesAsked];
   const client = new Client(addresses.a[0] ?? '');

@@ -9,7 +9,7 @@ import { inside, isNotAcquired } from './inside.js';
 import { queued } from './queued.js';
 import { has, sizeOf, TwoShards } from './shard-servers.js';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const keep = { keepUnused: 60_000 };
 
 let shards: TwoShards;
