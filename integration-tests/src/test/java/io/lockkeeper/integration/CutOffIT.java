@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
  */
 final class CutOffIT {
 
-  private static final int SESSION_SECONDS = 10;
+  private static final int SESSION_SECONDS = 20;
   private static final Duration KEEP_ALIVE = Duration.ofMillis(200);
 
   private static final Rig rig = Rig.shared();
