@@ -402,30 +402,6 @@ def test_call_waits_for_a_namespace_that_moves(service: Service, run: Run) -> No
     run(body())
 
 
-def test_call_ends_where_the_namespace_moves_for_long(service: Service, run: Run) -> None:
-    async def body() -> None:
-        service.change(moving={"orders": "a"})
-        async with AsyncClient(service.address, request_timeout=3) as client:
-            with pytest.raises(RequestRefusedError) as refused:
-                await client.get_lock("orders/1")
-            assert refused.value.reason == "NAMESPACE_MOVING"
-            assert refused.value.retry_after is not None
-
-    run(body())
-
-
-def test_call_that_finds_no_shard_in_time_is_refused(service: Service, run: Run, hasty: None) -> None:
-    async def body() -> None:
-        service.a.serve_shard("a", service.table({"ping": "b"}, version=2))
-        service.b.serve_shard("b", service.table({"ping": "a"}, version=3))
-        async with AsyncClient(service.address, request_timeout=3) as client:
-            with pytest.raises(RequestRefusedError) as refused:
-                await client.get_lock("ping/1")
-            assert refused.value.reason == "WRONG_SHARD"
-
-    run(body())
-
-
 def test_watch_begins_anew_at_the_other_shard(service: Service, run: Run) -> None:
     async def body() -> None:
         async with AsyncClient(service.address) as client:
