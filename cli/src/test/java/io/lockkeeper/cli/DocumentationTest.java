@@ -47,7 +47,7 @@ class DocumentationTest {
           String section = sections.getOrDefault(name, "");
           assertThat(section).as(name).contains("lockkeeper " + name);
           for (OptionSpec option : spec.options()) {
-            if (!isCommon(option) && !IN_OPERATIONS.contains(name)) {
+            if (!COMMON.containsKey(option.longestName()) && !IN_OPERATIONS.contains(name)) {
               assertThat(section).as(name).contains("`" + option.longestName());
             }
           }
@@ -62,8 +62,7 @@ class DocumentationTest {
     // Given
     String common = Files.readString(CLI).split("\n## ", -1)[1];
     // When // Then
-    for (OptionSpec option :
-        Main.commandLine().getSubcommands().get("ls").getCommandSpec().options()) {
+    for (OptionSpec option : COMMON.values()) {
       assertThat(common).contains("`" + option.longestName());
     }
   }
@@ -71,14 +70,9 @@ class DocumentationTest {
   /** Those of servers, which the table of settings has, are not repeated. */
   private static final Set<String> IN_OPERATIONS = Set.of("serve", "dev", "doctor", "zk");
 
-  private static boolean isCommon(OptionSpec option) {
-    return Main.commandLine()
-        .getSubcommands()
-        .get("ls")
-        .getCommandSpec()
-        .optionsMap()
-        .containsKey(option.longestName());
-  }
+  /** The options of a command that has common ones only. */
+  private static final Map<String, OptionSpec> COMMON =
+      Main.commandLine().getSubcommands().get("ls").getCommandSpec().optionsMap();
 
   private static void collect(CommandSpec spec, String path, Map<String, CommandSpec> commands) {
     spec.subcommands()

@@ -281,19 +281,23 @@ class AdoptedLevelsTest {
   @Test
   void whatAClientClaimsToHoldTakesNoMoreThanASessionMayOwn() {
     // Given
+    CoreSettings settings = SessionPoolTest.small(8);
+    Bench small = Bench.ready(settings);
+    Inheritance inherited = new Inheritance(small);
+    LeaseId adopted = inherited.lease();
     Wish outer = Wish.named("outer").exclusive("a").by("t");
-    long token = left.entries(lease, outer).get(0);
-    left.take();
-    StreamId stream = bench.attach(lease);
-    long most = Bench.settings().maxSessionPathBytes();
+    long token = inherited.entries(adopted, outer).get(0);
+    inherited.take();
+    StreamId stream = small.attach(adopted);
+    long most = settings.maxSessionPathBytes();
     // When: it names its token for one level after the other that nobody has granted
     for (int i = 0; i <= most / Bench.ENTRY_BYTES; i++) {
-      bench.repeat(stream, lease, Wish.named("claim" + i).exclusive("a").by("t").holding(token));
+      small.repeat(stream, adopted, Wish.named("claim" + i).exclusive("a").by("t").holding(token));
     }
     // Then
-    assertThat(bench.counts().sessions())
+    assertThat(small.counts().sessions())
         .allSatisfy(session -> assertThat(session.pathBytes()).isLessThanOrEqualTo(most));
-    assertThat(bench.told("claim" + most / Bench.ENTRY_BYTES))
+    assertThat(small.told("claim" + most / Bench.ENTRY_BYTES))
         .singleElement()
         .isInstanceOf(Notice.Lost.class);
   }

@@ -32,7 +32,7 @@ class SessionPoolTest {
 
   private final Bench bench = Bench.ready();
 
-  private static CoreSettings small(int maxSessions) {
+  static CoreSettings small(int maxSessions) {
     return new CoreSettings(
         Duration.ofSeconds(2),
         10_000,

@@ -364,6 +364,7 @@ class ExhaustiveInterleavingsTest {
     assertAll("dies, waiter there", 1_000_000, DIES_WHILE_THE_HOLDER_RELEASES);
   }
 
+  @Tag("slow")
   @Test
   void releaseThatADeposedCoordinatorDiedOverLetsInWhoWaitsElsewhere() {
     assertAll(
@@ -458,6 +459,7 @@ class ExhaustiveInterleavingsTest {
     assertAll("race in time", 20_000, IS_FOLLOWED_WHILE_TIME_PASSES);
   }
 
+  @Tag("slow")
   @Test
   void successorOfAnAdopterWaitsForWhoOwnedTheSessionBefore() {
     assertAll("adopter followed", 10_000, ADOPTER_IS_FOLLOWED);
@@ -477,44 +479,51 @@ class ExhaustiveInterleavingsTest {
             ExhaustiveInterleavingsTest::theFirstAloneIsLeft));
   }
 
+  @Tag("slow")
   @Test
   void coordinatorTakenForDeadThatLivesIsFound() {
     assertFound(TinyWorld.Mistake.ALIVE_TAKEN_FOR_DEAD, "both hold", STAYS);
   }
 
+  @Tag("slow")
   @Test
   void coordinatorTakenForDeadToWhichTheHolderGoesBackIsFound() {
     assertFound(TinyWorld.Mistake.ALIVE_TAKEN_FOR_DEAD, "both hold", GOES_BACK_WHILE_TIME_PASSES);
   }
 
+  @Tag("slow")
   @Test
   void coordinatorTakenForDeadThatAnAdopterWasInBetweenIsFound() {
     assertFound(TinyWorld.Mistake.EARLIER_OWNERS_FORGOTTEN, "both hold", ADOPTER_IS_FOLLOWED);
   }
 
+  @Tag("slow")
   @Test
   void graceOfOneTimeToLiveIsFound() {
     assertFound(TinyWorld.Mistake.GRACE_TOO_SHORT, "both hold", STAYS);
   }
 
+  @Tag("slow")
   @Test
   void lateWriteOfADeadCoordinatorIsFound() {
     assertFound(
         TinyWorld.Mistake.EPOCH_IGNORED, "one request has two entries", DIES_WHILE_THE_SECOND_ASKS);
   }
 
+  @Tag("slow")
   @Test
   void lateWriteOfACoordinatorWhoseContactComesBackIsFound() {
     assertFound(TinyWorld.Mistake.EPOCH_IGNORED, "both hold", COMES_BACK_WHILE_TIME_PASSES);
   }
 
-  @Test
   @Tag("slow")
+  @Test
   void lateWriteOfACoordinatorAfterAPauseIsFound() {
     assertFound(TinyWorld.Mistake.EPOCH_IGNORED, "both hold", PAUSES);
   }
 
   /** The winner ends the lease whose client is at the loser. */
+  @Tag("slow")
   @Test
   void loserOfTheRaceThatServesTheSessionIsFound() {
     assertFound(TinyWorld.Mistake.LOSER_SERVES, "was granted past", IS_FOLLOWED_WHILE_TIME_PASSES);
