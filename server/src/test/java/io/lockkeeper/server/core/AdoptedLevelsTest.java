@@ -3,6 +3,7 @@ package io.lockkeeper.server.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.ClientEvent;
+import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;

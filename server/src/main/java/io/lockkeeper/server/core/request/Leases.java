@@ -203,7 +203,10 @@ public final class Leases {
             });
   }
 
-  /** Renews a lease. */
+  /**
+   * Renews a lease that has not ended. Its deadline may have passed: only a tick ends it, since a
+   * pause of the process, whose time is given back, is noticed before each tick.
+   */
   public void keepAlive(ClientEvent.KeepAlive event) {
     Optional<Lease> lease = named(event.lease()).filter(l -> l.state() != Lease.State.RECORDING);
     if (lease.isEmpty()) {
@@ -211,9 +214,6 @@ public final class Leases {
       return;
     }
     Lease open = lease.get();
-    if (!open.isEnding() && !open.isStream() && open.deadlineNanos() - core.now <= 0) {
-      end(open, LeaseEnd.EXPIRED);
-    }
     if (open.isEnding()) {
       answerEnding(event.call(), open);
       return;
