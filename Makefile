@@ -32,7 +32,7 @@ run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
 
 test: ## Run the Java tests that guard every promise (8 minutes; 12 from a fresh clone)
 	@mkdir -p target && touch target/tests-started
-	$(MVN) $(PROGRESS) verify -pl $(TESTED) -am -Dunit.groups='!slow' -Dit.groups=smoke -Dtest.output.toFile=true \
+	$(MVN) -T 2 $(PROGRESS) verify -pl $(TESTED) -am -Dunit.groups='!slow' -Dit.groups=smoke -Dtest.output.toFile=true \
 	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 || { $(SUMMARY); exit 1; }
 	@$(SUMMARY)
 	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, clients in other languages, packages, docs."
