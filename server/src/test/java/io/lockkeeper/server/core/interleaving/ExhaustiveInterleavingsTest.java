@@ -377,6 +377,7 @@ class ExhaustiveInterleavingsTest {
             ExhaustiveInterleavingsTest::nobodyHasLost));
   }
 
+  @Tag("slow")
   @Test
   void requestThatACoordinatorDiedOverGetsOneEntryAndItsPlace() {
     assertAll("dies, asked", 15_000, DIES_WHILE_THE_SECOND_ASKS);
