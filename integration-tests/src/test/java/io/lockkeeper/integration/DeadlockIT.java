@@ -50,27 +50,6 @@ final class DeadlockIT {
     second.close();
   }
 
-  @Test
-  void tasksWithoutAnOwnerThatShareALeaseAreNoCycle() {
-    // Given: two processes, each with one lease for unrelated tasks
-    SessionStream first = holding(here, "first", "deadlock/tasks-a", "");
-    SessionStream second = holding(there, "second", "deadlock/tasks-b", "");
-    first.acquire("deadlock/tasks-b", "wants b");
-    first.await("wants b", EventCase.QUEUED);
-
-    // When
-    second.acquire("deadlock/tasks-a", "wants a");
-    second.await("wants a", EventCase.QUEUED);
-    first.release("holds deadlock/tasks-a");
-
-    // Then
-    second.await("wants a", EventCase.GRANTED);
-    second.release("holds deadlock/tasks-b");
-    first.await("wants b", EventCase.GRANTED);
-    first.close();
-    second.close();
-  }
-
   private static SessionStream holding(
       ManagedChannel server, String holder, String lock, String owner) {
     SessionStream session =
