@@ -8,7 +8,7 @@ JAR := cli/target/lockkeeper.jar
 # The modules that `make test` tests, and the number that makes its simulation run other seeds with each commit.
 TESTED := server,client-java,testing,cli,integration-tests
 COMMITS := $(shell git rev-list --count HEAD 2>/dev/null)
-# Shows which tests run, and not what the packaging of the jar has to say.
+# Shows which tests run, without the warnings of the shade plugin.
 PROGRESS := -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin=info -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugins.shade=error
 SUMMARY := java scripts/TestSummary.java target/tests-started
 # What has a reference in Javadoc.
@@ -35,7 +35,7 @@ test: ## Run the Java tests that guard every promise (8 minutes; 12 from a fresh
 	$(MVN) -T 2 $(PROGRESS) verify -pl $(TESTED) -am -Dunit.groups='!slow' -Dit.groups=smoke -Dtest.output.toFile=true \
 	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 || { $(SUMMARY); exit 1; }
 	@$(SUMMARY)
-	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, clients in other languages, packages, docs."
+	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, conformance kit, benchmarks, programs, clients in other languages, packages, docs."
 	@echo "\`make check\` runs everything; CONTRIBUTING.md has the tiers between."
 
 check: $(JAR) ## Run every check and every test, then soak, chaos and fuzz (about 60 minutes and 25 more)

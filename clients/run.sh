@@ -9,6 +9,9 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 
+# What pip, go and npm print if their registry does not answer.
+UNREACHABLE='ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|NewConnectionError|ConnectTimeout|Temporary failure in name resolution|dial tcp|proxyconnect|i/o timeout|TLS handshake timeout'
+
 skip() { printf '\n%s\n\n' "SKIPPED: the client for $1: $2"; }
 
 # run.sh one LANGUAGE TARGET...: what this script starts for each language.
@@ -19,8 +22,12 @@ if [ "${1:-}" = one ]; then
   trap 'cat "$log"; rm -f "$log"' EXIT
   run() { env -u MAKEFLAGS make --no-print-directory -C "$here/$language" "$1" >>"$log" 2>&1; }
   if ! run deps; then
-    skip "$language" "its packages cannot be downloaded; see above, and run make -C clients/$language deps where their registry can be reached" >>"$log"
-    exit 0
+    if grep -qiE "$UNREACHABLE" "$log"; then
+      skip "$language" "its packages cannot be downloaded; see above, and run make -C clients/$language deps where their registry can be reached" >>"$log"
+      exit 0
+    fi
+    printf '\n%s\n\n' "FAILED: make -C clients/$language deps" >>"$log"
+    exit 1
   fi
   for target; do
     if ! run "$target"; then

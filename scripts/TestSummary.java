@@ -1,6 +1,9 @@
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
@@ -30,20 +32,47 @@ final class TestSummary {
   public static void main(String[] arguments) throws Exception {
     FileTime since = Files.getLastModifiedTime(Path.of(arguments[0]));
     TestSummary summary = new TestSummary();
-    try (Stream<Path> files = Files.walk(Path.of(""))) {
-      for (Path file : files.filter(TestSummary::isReport).sorted().toList()) {
-        if (Files.getLastModifiedTime(file).compareTo(since) > 0) {
-          summary.read(file);
-        }
+    for (Path file : reports()) {
+      if (Files.getLastModifiedTime(file).compareTo(since) > 0) {
+        summary.read(file);
       }
     }
     summary.print(arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0);
     System.exit(summary.tests > 0 ? 0 : 1);
   }
 
-  private static boolean isReport(Path file) {
-    String path = file.toString();
-    return path.matches("(.*/)?target/(surefire|failsafe)-reports/TEST-[^/]*\\.xml");
+  /** Looks below the modules only: other processes may be changing what else is in the tree. */
+  private static List<Path> reports() throws IOException {
+    List<Path> found = new ArrayList<>();
+    Files.walkFileTree(Path.of(""), new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+        String name = directory.getFileName().toString();
+        boolean inTarget = directory.getNameCount() > 1 && directory.getName(directory.getNameCount() - 2).endsWith("target");
+        boolean wanted = inTarget ? name.endsWith("-reports") : !name.matches("\\.git|src|build|node_modules");
+        return wanted && !directory.equals(Path.of("target")) ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+      }
+
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+        if (file.toString().matches(".*/target/(surefire|failsafe)-reports/TEST-[^/]*\\.xml")) {
+          found.add(file);
+        }
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult visitFileFailed(Path file, IOException gone) {
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path directory, IOException gone) {
+        return FileVisitResult.CONTINUE;
+      }
+    });
+    found.sort(Comparator.naturalOrder());
+    return found;
   }
 
   private void read(Path file) throws Exception {

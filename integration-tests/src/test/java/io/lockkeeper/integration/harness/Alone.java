@@ -6,7 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
-/** Tests that other tests would disturb, or that would disturb others: they run beside few. */
+/** Tests that disturb others or are disturbed: at most two of these classes run at once. */
 @Tag("alone")
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,2 +1,2 @@
-/** The oversold stock, see {@code demo/run.sh}. Compiled against the program's jar alone. */
+/** The oversold stock, see {@code demo.sh}. Compiled against the program's jar alone. */
 package io.lockkeeper.integration.demo;
