@@ -11,12 +11,11 @@ import io.lockkeeper.server.core.shard.Shard;
 import io.lockkeeper.server.core.shard.ShardRecord;
 import io.lockkeeper.server.core.shard.ShardTable;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -42,7 +41,8 @@ final class SimShards {
   private final Sim sim;
   private final NavigableMap<Long, Written> written = new TreeMap<>();
   private final List<SimMirrorFeed> feeds = new ArrayList<>();
-  private final Set<CallId> asked = new LinkedHashSet<>();
+  // Each with the zxid of the table it was asked under: under a newer one its answer means nothing.
+  private final Map<CallId, Long> asked = new HashMap<>();
 
   /** How many epochs are added to ZooKeeper's in tokens. */
   private int epochs;
@@ -129,7 +129,7 @@ final class SimShards {
           }
           SimCoordinator any = sim.coordinators.get(sim.random.nextInt(sim.coordinators.size()));
           CallId call = new CallId(sim.name());
-          asked.add(call);
+          asked.put(call, now().zxid());
           any.deliver(new ClientEvent.ListNamespaces(call, Optional.of(NAMESPACE)));
           look();
         });
@@ -137,8 +137,8 @@ final class SimShards {
 
   /** Takes the answer to the operator's question; returns whether it was the operator's. */
   boolean takes(CallId call, Answer answer) {
-    boolean ours = asked.remove(call);
-    if (ours
+    Optional<Long> table = Optional.ofNullable(asked.remove(call));
+    if (table.equals(Optional.of(now().zxid()))
         && answer instanceof Answer.NamespacesListed listed
         && listed.entries().get(NAMESPACE) == 0
         && !over
@@ -156,7 +156,7 @@ final class SimShards {
       sim.after(sim.delay(500), () -> write(THERE, false));
       sim.after(sim.delay(500) + 600 * Sim.MILLI, this::back);
     }
-    return ours;
+    return table.isPresent();
   }
 
   /** It comes back, after some epochs elsewhere. */
