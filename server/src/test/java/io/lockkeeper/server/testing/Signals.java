@@ -11,9 +11,10 @@ public final class Signals {
   /** Sends {@code signal}, such as {@code STOP}, to the process {@code pid}. */
   public static void send(long pid, String signal) {
     try {
-      int code = new ProcessBuilder("kill", "-" + signal, "" + pid).inheritIO().start().waitFor();
+      String command = "kill -" + signal + " " + pid; // Of the shell: small images have no other.
+      int code = new ProcessBuilder("sh", "-c", command).inheritIO().start().waitFor();
       if (code != 0) {
-        throw new IllegalStateException("kill -" + signal + " " + pid + " ended with " + code);
+        throw new IllegalStateException(command + " ended with " + code);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
