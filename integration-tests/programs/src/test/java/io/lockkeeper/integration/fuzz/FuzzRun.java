@@ -6,6 +6,7 @@ import io.lockkeeper.integration.harness.Footprint;
 import io.lockkeeper.integration.harness.Inside;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
+import io.lockkeeper.v1.DrainRequest;
 import io.lockkeeper.v1.Frozen;
 import io.lockkeeper.v1.GetClusterRequest;
 import io.lockkeeper.v1.UnfreezeRequest;
@@ -149,6 +150,7 @@ final class FuzzRun {
         attackTwice(wanted, spared);
         rounds.add(other.rounds());
       }
+      drain();
       attackTogether(atMost(WHILE_DRAINING), allButDrains);
       checkDrained();
       awaitCleared();
@@ -272,6 +274,19 @@ final class FuzzRun {
       findings.add("entries that nobody wants any more: " + cluster.entriesBeside("tenant-b"));
     }
     thaw();
+  }
+
+  /** Chance alone does not always send the request for it. */
+  private void drain() {
+    ManagedChannel channel = cluster.connect(Caller.OPERATOR, DRAINED);
+    try {
+      var unused =
+          AdminServiceGrpc.newBlockingStub(channel)
+              .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
+              .drain(DrainRequest.getDefaultInstance());
+    } finally {
+      channel.shutdownNow();
+    }
   }
 
   private void thaw() {
