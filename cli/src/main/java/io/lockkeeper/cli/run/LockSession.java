@@ -30,7 +30,8 @@ import java.util.stream.Collectors;
 final class LockSession implements LockListener {
 
   private static final int SIGNAL_BASE = 128;
-  private static final Duration REACH_LIMIT = Duration.ofSeconds(10);
+  private static final Duration REACH_LIMIT = Duration.ofSeconds(30);
+  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(10);
   private static final Duration POSITION_INTERVAL = Duration.ofSeconds(1);
   private static final Duration SAME_DEADLINE = Duration.ofSeconds(1);
 
@@ -111,7 +112,7 @@ final class LockSession implements LockListener {
     return handle
         .releaseForResult()
         .thenApply(result -> result.outcome() != ReleaseResult.Outcome.LOST)
-        .completeOnTimeout(false, REACH_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+        .completeOnTimeout(false, RELEASE_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
         .join();
   }
 

@@ -212,6 +212,9 @@ final class SessionConnector {
     long limit = Math.max(MIN_OPENING_NANOS, handler.openingLimitNanos(servers.count()));
     SessionStream next = new SessionStream(servers.connect(), loop, new StreamHandler());
     stream = Optional.of(next);
+    if (failures == 0) {
+      lastFailure = servers.current() + ": no answer so far";
+    }
     timer.set(limit, () -> onUnanswered("no answer within " + limit / 1_000_000 + " ms"));
     next.send(SessionRequest.newBuilder().setOpen(handler.open()).build());
   }
