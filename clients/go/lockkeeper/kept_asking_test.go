@@ -60,7 +60,7 @@ func TestNextOneAsksWhenTheOneThatAskedEndsWithoutAGrant(t *testing.T) {
 	server := lockkeepertest.NewServer(t)
 	ctx, client, other := limited(t), newClient(t, server.Address()), newClient(t, server.Address())
 	theirs := must[*lockkeeper.Lock](t)(other.Lock(ctx, "a"))
-	timed := queued(ctx, t, client, exclusiveA, kept, lockkeeper.Wait(300*time.Millisecond))
+	timed := queued(ctx, t, client, exclusiveA, kept, lockkeeper.Wait(2*time.Second))
 	cancelled, cancel := context.WithCancel(ctx)
 	first := queued(cancelled, t, client, exclusiveA, kept)
 	second := queued(ctx, t, client, exclusiveA, kept)

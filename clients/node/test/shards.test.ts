@@ -160,7 +160,7 @@ test('who waits when the namespace begins to move has its lock at the other shar
   const [one, other] = [client(), client()];
   const held = await other.lock('orders/1');
   const [waiting] = await queued(one, 'orders/1', { wait: 30_000 });
-  const [short] = await queued(one, 'orders/1', { wait: 400 });
+  const [short] = await queued(one, 'orders/1', { wait: 1500 });
   shards.place({ moves: { orders: 'b' } });
   await assert.rejects(short ?? sleep(0), isNotAcquired('TIMED_OUT'));
   assert.ok(held.valid);
@@ -240,7 +240,7 @@ test('try and a call have time left for the other shard where no table comes', l
 
 test('older word of a shard does not count against a newer one', limit, async () => {
   shards.a.showsTable = shards.b.showsTable = false;
-  const one = client({ requestTimeout: 1000 });
+  const one = client({ requestTimeout: 3000 });
   shards.b.becomeShard('b', { ...shards.table({ namespaces: { stock: 'a' } }), version: 1 }); // it has not heard of it yet
   shards.a.becomeShard('a', shards.table({}));
   const waiting = one.lock('stock/1');
