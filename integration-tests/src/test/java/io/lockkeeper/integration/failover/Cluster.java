@@ -284,7 +284,10 @@ public final class Cluster
 
   /** Returns a client that knows all coordinators. */
   public LockkeeperClient client(Duration ttl) {
-    return LockkeeperClient.builder(addresses()).ttl(ttl).build();
+    return LockkeeperClient.builder(addresses())
+        .ttl(ttl)
+        .requestTimeout(Duration.ofMinutes(2)) // A busy machine restarts coordinators slowly.
+        .build();
   }
 
   /** Restores the cluster; if a test has damaged a process beyond that, by new processes. */
