@@ -1,7 +1,6 @@
 package io.lockkeeper.integration;
 
 import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.NOT_SERVING;
-import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
@@ -58,7 +57,7 @@ final class CutOffIT {
   @BeforeEach
   void whole() {
     network.heal();
-    server.awaitHealth(SERVING);
+    Asking.retryUntilGranted(channel, "cut/probe").hangUp();
   }
 
   @Test
@@ -99,10 +98,7 @@ final class CutOffIT {
 
     // And when it heals, it serves again
     network.heal();
-    server.awaitHealth(SERVING);
-    Asking again = Asking.forLock(channel, "cut/stream");
-    again.awaitGrant();
-    again.hangUp();
+    Asking.retryUntilGranted(channel, "cut/stream").hangUp();
   }
 
   @Test

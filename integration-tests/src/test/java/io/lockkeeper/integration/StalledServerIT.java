@@ -1,6 +1,5 @@
 package io.lockkeeper.integration;
 
-import static io.grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
@@ -70,8 +69,7 @@ final class StalledServerIT {
       // Then
       assertThat(holder.await(EventCase.LOST).value().getLost().getReason())
           .isEqualTo(LossReason.LOSS_REASON_SESSION_LOST);
-      server.awaitHealth(SERVING);
-      Asking.forLock(server.connect(), "stall/long").awaitGrant();
+      Asking.retryUntilGranted(server.connect(), "stall/long");
     }
   }
 }

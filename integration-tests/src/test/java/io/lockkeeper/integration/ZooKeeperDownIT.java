@@ -46,8 +46,7 @@ final class ZooKeeperDownIT {
 
       // Then
       assertThat(early.getCode()).isEqualTo(Code.UNAVAILABLE);
-      server.awaitHealth(SERVING);
-      Asking.forLock(server.connect(), "down/late").awaitGrant();
+      Asking.retryUntilGranted(server.connect(), "down/late");
     }
   }
 

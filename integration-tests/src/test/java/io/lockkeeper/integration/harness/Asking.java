@@ -18,6 +18,8 @@ import io.lockkeeper.v1.ReleaseResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
 
 /** One {@code Acquire} call on the bare stub. */
 public final class Asking {
@@ -39,6 +41,21 @@ public final class Asking {
     Asking asking = new Asking(channel);
     LockServiceGrpc.newStub(channel).acquire(request, asking.events);
     return asking;
+  }
+
+  /**
+   * Acquires a lock soon after a fault, when a coordinator can still reject requests: retries until
+   * one is granted.
+   */
+  public static Asking retryUntilGranted(Channel channel, String lock) {
+    AtomicReference<Asking> last = new AtomicReference<>();
+    Awaitility.await("a grant of " + lock)
+        .untilAsserted(
+            () -> {
+              last.set(forLock(channel, lock));
+              last.get().awaitGrant();
+            });
+    return last.get();
   }
 
   /** Returns a request for one lock, to be completed. */
