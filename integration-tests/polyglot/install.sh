@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs what the integration tests need besides Java, in pinned versions and below ignored directories:
-#   polyglot/install.sh [python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | model_checker | site]...
+#   polyglot/install.sh [python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | guides | model_checker | site]...
 # Without arguments it installs every part except the site. Parts that are up to date are not installed again.
 # SKIPPED: a tool or a registry is missing; the tests that need it are skipped too. FAILED: our own code does not build; the exit
 # status is 1. System packages are installed only in CI: as root, with CI=true in the environment.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-proto=${PROTO_DIR:-$here/../../proto/src/main/proto}
+proto=$here/../../proto/src/main/proto
 build=$here/build
 grpcurl=github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
 mermaid=mermaid@11.17.2
@@ -186,14 +186,20 @@ neighbours() {
   want "test of the migration from etcd" etcd etcd-server
 }
 
+# Commands that the documentation shows and GuidesIT runs.
+guides() {
+  want "tests of the documentation" curl curl ca-certificates
+  want "tests of the documentation" openssl openssl
+}
+
 model_checker() {
   want "the model" spin spin gcc libc6-dev
 }
 
-[ $# -gt 0 ] || set -- python_stubs go_programs page_browser wall_clock monitoring neighbours model_checker
+[ $# -gt 0 ] || set -- python_stubs go_programs page_browser wall_clock monitoring neighbours guides model_checker
 for part; do
   case $part in
-    python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | model_checker | site) "$part" ;;
+    python_stubs | go_programs | page_browser | wall_clock | monitoring | neighbours | guides | model_checker | site) "$part" ;;
     *) sed -n 's/^#   /usage: /p' "$0" >&2; exit 2 ;;
   esac
 done
