@@ -1,7 +1,7 @@
 # `make` lists the targets. `run` and `test` need only a JDK 17: ./mvnw brings Maven. CONTRIBUTING.md has the tiers of the tests.
 
 .DEFAULT_GOAL := help
-# Not -q, which would hide the compiler's warnings: with -Werror they are the errors.
+# No -q: it hides compiler warnings, and -Werror makes those the errors.
 MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
 RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
@@ -11,7 +11,7 @@ COMMITS := $(shell git rev-list --count HEAD 2>/dev/null)
 # Shows which tests run, without the warnings of the shade plugin.
 PROGRESS := -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin=info -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugins.shade=error
 SUMMARY := java scripts/TestSummary.java target/tests-started
-# What has a reference in Javadoc.
+# Modules whose Javadoc is published.
 LIBRARIES := client-java,testing,integrations/spring-boot-starter,integrations/shedlock
 comma := ,
 SOURCES := pom.xml $(wildcard */pom.xml) $(shell find proto/src/main server/src/main client-java/src/main cli/src/main -type f)
@@ -38,7 +38,7 @@ test: ## Run the Java tests that guard every promise (8 minutes; 12 from a fresh
 	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, conformance kit, benchmarks, programs, clients in other languages, packages, docs."
 	@echo "\`make check\` runs everything; CONTRIBUTING.md has the tiers between."
 
-check: $(JAR) ## Run every check and every test, then soak, chaos and fuzz (about 60 minutes and 25 more)
+check: ## Run every check and every test, then soak, chaos and fuzz (about 60 minutes and 25 more)
 	.ci/run --all
 	$(MAKE) soak
 	$(MAKE) chaos
@@ -61,7 +61,7 @@ docs: $(JAR) ## Write the site to target/docs, with the references of the API, t
 	scripts/site.sh
 	@echo "target/docs: index.html, which leads to all the rest"
 
-baseline: ## Make the API as it is now what later changes may not break (at a release)
+baseline: ## Record the current API as the baseline for compatibility checks (at a release)
 	scripts/buf-lint.sh --renew
 
 dist: ## Build the tarball, the zip and the Debian package: target/dist
@@ -83,10 +83,10 @@ demo: $(JAR) ## Show locks changing hands on a small cluster
 bench: $(JAR) ## Measure locks beside ZooKeeper, Curator, etcd and Redisson (more than an hour; some 40 minutes with ROUNDS=3 SECONDS=2)
 	BENCH_SECONDS='$(SECONDS)' integration-tests/benchmarks/run.sh
 
-growth: $(JAR) ## Measure what is large: NAMES=1000000 held at once, 100,000 leases, 100,000 waiters (some 15 minutes, 16 GB)
+growth: $(JAR) ## Measure large deployments: NAMES=1000000 held at once, 100,000 leases, 100,000 waiters (some 15 minutes, 16 GB)
 	ROWS=held-1m,waiters-100k,leases-100k NAMES='$(NAMES)' CONNECTIONS=8 ROUNDS=1 integration-tests/benchmarks/run.sh
 
-conformance: ## Judge our clients by the contract, or another one: CLIENT='command' (docs/writing-a-client.md); ONLY=text for some scenarios
+conformance: ## Run the conformance kit against our clients, or against CLIENT='command' (docs/writing-a-client.md); ONLY=text for some scenarios
 	CLIENT='$(CLIENT)' ONLY='$(ONLY)' integration-tests/conformance/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)
@@ -106,10 +106,10 @@ soak: ## Run fresh seeds of the simulation for MINUTES=10, or those of SEEDS=FIR
 	java -cp server/target/test-classes:server/target/classes \
 	  io.lockkeeper.server.core.simulation.Soak $(or $(SEEDS),$(or $(MINUTES),10))
 
-model: ## Check the model of adoption to the end (some three minutes; needs SPIN)
+model: ## Check the takeover model exhaustively (three minutes; needs SPIN)
 	scripts/check-model.sh
 
-screenshots: $(JAR) ## Take the pictures of the web page in docs/images anew (some two minutes; needs Chromium)
+screenshots: $(JAR) ## Retake the screenshots of the web page in docs/images (two minutes; needs Chromium)
 	integration-tests/polyglot/install.sh page_browser
 	mkdir -p docs/images
 	node integration-tests/page/screenshots.mjs integration-tests/polyglot/build/bin/chromium $(JAR) docs/images

@@ -41,7 +41,7 @@ final class TestSummary {
     System.exit(summary.tests > 0 ? 0 : 1);
   }
 
-  /** Looks below the modules only: other processes may be changing what else is in the tree. */
+  /** Looks below the modules only: other processes can change the rest of the tree. */
   private static List<Path> reports() throws IOException {
     List<Path> found = new ArrayList<>();
     Files.walkFileTree(Path.of(""), new SimpleFileVisitor<>() {
@@ -102,7 +102,7 @@ final class TestSummary {
     }
   }
 
-  /** Prints the end of what a failed class wrote, where that went to a file. */
+  /** Prints the last 60 lines that a failed class wrote, if they went to a file. */
   private static void printOutput(Path report) throws IOException {
     String name = report.getFileName().toString().replaceFirst("^TEST-(.*)\\.xml$", "$1-output.txt");
     Path output = report.resolveSibling(name);
