@@ -65,7 +65,8 @@ test('next one asks when the time of the one that asks is over, or it is withdra
   abort.abort();
   await Promise.all([assert.rejects(second), assert.rejects(withdrawn)]);
   assert.equal(inside(one).waiting, 0);
-  while (server.received < messages + 2) { // a withdrawal, and the one that asks now
+  while (server.received < messages + 2) {
+    // a withdrawal, and the one that asks now
     await sleep(10);
   }
   await queueOf(1);
