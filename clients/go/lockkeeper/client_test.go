@@ -28,9 +28,10 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
+// newClient makes a client whose lease no slow machine ends, unless options choose its time to live.
 func newClient(t *testing.T, address string, options ...lockkeeper.ClientOption) *lockkeeper.Client {
 	t.Helper()
-	client, err := lockkeeper.New(address, options...)
+	client, err := lockkeeper.New(address, append([]lockkeeper.ClientOption{lockkeeper.TTL(time.Hour)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
