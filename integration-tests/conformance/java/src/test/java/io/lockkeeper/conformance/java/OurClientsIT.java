@@ -21,7 +21,7 @@ class OurClientsIT {
   @Test
   void ourClientsKeepTheContractAndPlantedMistakesAreFound() throws IOException {
     // Given
-    List<String> options = new ArrayList<>(List.of("--jobs", "8", "--client", Driver.command()));
+    List<String> options = new ArrayList<>(List.of("--jobs", "12", "--client", Driver.command()));
     for (String language : List.of("python", "go", "node")) {
       String client = CONFORMANCE.resolve("../../clients/" + language + "/bin/driver").toString();
       if (ClientProcess.isReady(client)) {
