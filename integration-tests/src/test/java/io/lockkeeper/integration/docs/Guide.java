@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  */
 final class Guide {
 
-  private static final long PATIENCE_SECONDS = 600;
+  private static final long PATIENCE_SECONDS = 1_500;
   private static final Pattern PORT = Pattern.compile("\\b74\\d\\d\\b");
   private static final String END_OF_STEP = "=== end of step";
 

@@ -71,7 +71,7 @@ final class GuidesIT {
   }
 
   @ParameterizedTest
-  @Timeout(value = 15, unit = TimeUnit.MINUTES)
+  @Timeout(value = 30, unit = TimeUnit.MINUTES)
   @MethodSource("pagesWithCommands")
   void everyCommandOfThePagePrintsWhatThePageShows(Page page) throws Exception {
     // Given
