@@ -6,6 +6,7 @@ import io.lockkeeper.testing.InMemoryLockkeeper
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
+import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.catch
 import kotlinx.coroutines.flow.collect
@@ -14,6 +15,7 @@ import kotlinx.coroutines.flow.onEach
 import kotlinx.coroutines.flow.take
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.flow.transformWhile
+import kotlinx.coroutines.job
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 import org.assertj.core.api.Assertions.assertThat
@@ -68,7 +70,6 @@ class ChangesTest {
     runBlocking<Unit> {
       // Given
       val started = CompletableDeferred<Unit>()
-      val behind = CompletableDeferred<Unit>()
       val failure = CompletableDeferred<Throwable>()
       val collector = async {
         client
@@ -76,14 +77,14 @@ class ChangesTest {
           .catch { failure.complete(it) }
           .collect {
             started.complete(Unit)
-            behind.await()
+            // Takes nothing until the coroutine that keeps the watch has ended.
+            currentCoroutineContext().job.children.forEach { watch -> watch.join() }
           }
       }
       // When
       started.await()
-      repeat(1_500) { client.withLock("orders/$it") {} }
-      behind.complete(Unit)
-      collector.await()
+      var locks = 0
+      while (collector.isActive) client.withLock("orders/${locks++}") {}
       // Then
       assertThat(failure.await())
         .isInstanceOf(LockkeeperException::class.java)
