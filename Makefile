@@ -8,6 +8,7 @@ JAR := cli/target/lockkeeper.jar
 # The modules that `make test` tests, and the number that makes its simulation run other seeds with each commit.
 TESTED := server,client-java,testing,cli,integration-tests
 COMMITS := $(shell git rev-list --count HEAD 2>/dev/null)
+KIT := integration-tests/conformance/kit,integration-tests/conformance/java
 # Shows which tests run, without the warnings of the shade plugin.
 PROGRESS := -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin=info -Dorg.slf4j.simpleLogger.log.org.apache.maven.plugins.shade=error
 SUMMARY := java scripts/TestSummary.java target/tests-started
@@ -87,6 +88,7 @@ growth: $(JAR) ## Measure large deployments: NAMES=1000000 held at once, 100,000
 	ROWS=held-1m,waiters-100k,leases-100k NAMES='$(NAMES)' CONNECTIONS=8 ROUNDS=1 integration-tests/benchmarks/run.sh
 
 conformance: ## Run the conformance kit against our clients, or against CLIENT='command' (docs/writing-a-client.md); ONLY=text for some scenarios
+	$(MVN) -pl $(KIT) -am package -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
 	CLIENT='$(CLIENT)' ONLY='$(ONLY)' integration-tests/conformance/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)

@@ -1,15 +1,10 @@
 #!/bin/sh
 # Judges clients by the contract: docs/writing-a-client.md. CLIENT='command' judges that one; nothing, all of ours and the
 # planted mistakes. ONLY=text plays only scenarios whose names contain it, and the mistakes that these must find; JOBS=n plays
-# that many at once.
+# that many at once. `make conformance` builds what it needs.
 set -eu
 cd "$(dirname "$0")/../.."
 kit=integration-tests/conformance
-module=kit
-[ -n "${CLIENT:-}" ] || module=java
-
-./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -pl $kit/$module -am package \
-  -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 set -- --only "${ONLY:-}" --jobs "${JOBS:-4}"
 if [ -n "${CLIENT:-}" ]; then
