@@ -19,6 +19,9 @@ final class Judge implements AutoCloseable {
   /** How long a scenario may take; those that wait for it end then. */
   private static final long LIMIT_SECONDS = 120;
 
+  /** How often a scenario is played until it ends as expected. */
+  private static final int CHANCES = 3;
+
   private final int atOnce;
   private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor();
 
@@ -48,16 +51,19 @@ final class Judge implements AutoCloseable {
   }
 
   /**
-   * Plays all. What does not end as expected has one more chance, beside few others: the machine
-   * may have been too busy for its short leases.
+   * Plays all. What does not end as expected is played again, beside few others: the machine may
+   * have been too busy for its short leases.
    */
   Map<Play, Verdict> judge(Collection<Play> plays) {
-    Map<Play, Verdict> verdicts = play(plays, atOnce);
-    List<Play> again =
-        plays.stream()
-            .filter(play -> requireNonNull(verdicts.get(play)).passed() != play.passes())
-            .toList();
-    verdicts.putAll(play(again, Math.max(1, atOnce / 4)));
+    Map<Play, Verdict> verdicts = new LinkedHashMap<>();
+    Collection<Play> left = plays;
+    for (int played = 0; played < CHANCES && !left.isEmpty(); played++) {
+      verdicts.putAll(play(left, played == 0 ? atOnce : Math.max(1, atOnce / 4)));
+      left =
+          left.stream()
+              .filter(play -> requireNonNull(verdicts.get(play)).passed() != play.passes())
+              .toList();
+    }
     return verdicts;
   }
 
