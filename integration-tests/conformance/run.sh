@@ -16,7 +16,8 @@ else
   # To load archived classes costs half as much, and the kit starts this client for each scenario.
   archive=$kit/java/target/driver.jsa
   { printf '%s\n' '{"do":"open","servers":["127.0.0.1:9"],"ttl_ms":60000}' '{"do":"acquire","id":"a","locks":["a"]}' && sleep 2; } |
-    "$java" -XX:ArchiveClassesAtExit=$archive -Xlog:disable io.lockkeeper.conformance.java.Driver >/dev/null 2>&1
+    "$java" -XX:ArchiveClassesAtExit=$archive -Xlog:disable io.lockkeeper.conformance.java.Driver >/dev/null 2>&1 ||
+    { echo "the client for Java does not start" >&2; exit 1; }
   set -- "$@" --client "$java -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:SharedArchiveFile=$archive -Xlog:disable \
     io.lockkeeper.conformance.java.Driver"
   clients/run.sh programs

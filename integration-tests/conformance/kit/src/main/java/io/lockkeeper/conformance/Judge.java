@@ -1,7 +1,5 @@
 package io.lockkeeper.conformance;
 
-import static java.util.Objects.requireNonNull;
-
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,14 +17,11 @@ final class Judge implements AutoCloseable {
   /** How long a scenario may take; those that wait for it end then. */
   private static final long LIMIT_SECONDS = 120;
 
-  /** How often a scenario is played until it ends as expected. */
-  private static final int CHANCES = 3;
-
-  private final int atOnce;
+  private final ExecutorService players;
   private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor();
 
   Judge(int atOnce) {
-    this.atOnce = atOnce;
+    players = Executors.newFixedThreadPool(atOnce);
   }
 
   /** A scenario with the client that the command starts, and whether it is expected to pass. */
@@ -51,33 +46,17 @@ final class Judge implements AutoCloseable {
   }
 
   /**
-   * Plays all. What does not end as expected is played again, beside few others: the machine may
-   * have been too busy for its short leases.
+   * Plays all. What does not end as expected has one more chance, beside no other and when all have
+   * had their first: the machine may have been too busy for its short leases.
    */
   Map<Play, Verdict> judge(Collection<Play> plays) {
+    Map<Play, Future<Verdict>> begun = new LinkedHashMap<>();
+    plays.forEach(play -> begun.put(play, players.submit(() -> play(play))));
     Map<Play, Verdict> verdicts = new LinkedHashMap<>();
-    Collection<Play> left = plays;
-    for (int played = 0; played < CHANCES && !left.isEmpty(); played++) {
-      verdicts.putAll(play(left, played == 0 ? atOnce : Math.max(1, atOnce / 4)));
-      left =
-          left.stream()
-              .filter(play -> requireNonNull(verdicts.get(play)).passed() != play.passes())
-              .toList();
-    }
+    begun.forEach((play, verdict) -> verdicts.put(play, get(verdict)));
+    verdicts.replaceAll(
+        (play, verdict) -> verdict.passed() == play.passes() ? verdict : play(play));
     return verdicts;
-  }
-
-  private Map<Play, Verdict> play(Collection<Play> plays, int threads) {
-    ExecutorService players = Executors.newFixedThreadPool(threads);
-    try {
-      Map<Play, Future<Verdict>> begun = new LinkedHashMap<>();
-      plays.forEach(play -> begun.put(play, players.submit(() -> play(play))));
-      Map<Play, Verdict> verdicts = new LinkedHashMap<>();
-      begun.forEach((play, verdict) -> verdicts.put(play, get(verdict)));
-      return verdicts;
-    } finally {
-      players.shutdownNow();
-    }
   }
 
   private static Verdict get(Future<Verdict> verdict) {
@@ -107,6 +86,7 @@ final class Judge implements AutoCloseable {
 
   @Override
   public void close() {
+    players.shutdownNow();
     watch.shutdownNow();
   }
 }
