@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 # No -q: it hides compiler warnings, and -Werror makes those the errors.
 MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
+# The format and style of all modules, in a Maven of its own.
+STYLE := $(MVN) -N spotless:check checkstyle:check
 RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
 # The modules that `make test` tests, and the number that makes its simulation run other seeds with each commit.
@@ -33,8 +35,10 @@ run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
 
 test: ## Run the Java tests that guard every promise (8 minutes; 12 from a fresh clone)
 	@mkdir -p target && touch target/tests-started
+	$(STYLE) >target/style.log 2>&1 & style=$$!; \
 	$(MVN) -T 2 $(PROGRESS) verify -pl $(TESTED) -am -Dunit.groups='!slow' -Dit.groups=smoke -Dtest.output.toFile=true \
-	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 || { $(SUMMARY); exit 1; }
+	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 || { kill $$style 2>/dev/null; $(SUMMARY); exit 1; }; \
+	wait $$style || { cat target/style.log; exit 1; }
 	@$(SUMMARY)
 	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, conformance kit, benchmarks, programs, clients in other languages, packages, docs."
 	@echo "\`make check\` runs everything; CONTRIBUTING.md has the tiers between."
@@ -48,7 +52,8 @@ check: ## Run every check and every test, then soak, chaos and fuzz (about 60 mi
 clients: $(JAR) ## Build, check, test and package the clients in Python, Go and Node.js; LANGUAGES="python go" for some
 	clients/run.sh programs lint test versions package
 
-lint: ## Check format, style, layering and the API, without tests
+lint: ## Check format, style, layering and the API, and compile everything, without tests
+	$(STYLE)
 	$(MVN) verify -DskipTests -DskipITs
 	scripts/buf-lint.sh
 
@@ -72,11 +77,12 @@ supply-chain: $(JAR) ## Check the licences and known vulnerabilities of what is 
 	scripts/supply-chain.sh
 
 checksums: ## Record the checksums of what the build downloads, after a change of versions
+	$(STYLE) $(RECORD)
 	$(MVN) $(RECORD) -DskipITs -Dtest=TextTest verify
 	$(MVN) $(RECORD) -q -P release -pl $(LIBRARIES) -am package -Dmaven.test.skip=true
 
 format: ## Format the Java sources
-	$(MVN) -pl '!bom' spotless:apply
+	$(MVN) -N spotless:apply
 
 demo: $(JAR) ## Show locks changing hands on a small cluster
 	integration-tests/programs/demo.sh
@@ -88,7 +94,7 @@ growth: $(JAR) ## Measure large deployments: NAMES=1000000 held at once, 100,000
 	ROWS=held-1m,waiters-100k,leases-100k NAMES='$(NAMES)' CONNECTIONS=8 ROUNDS=1 integration-tests/benchmarks/run.sh
 
 conformance: ## Run the conformance kit against our clients, or against CLIENT='command' (docs/writing-a-client.md); ONLY=text for some scenarios
-	$(MVN) -pl $(KIT) -am package -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
+	$(MVN) -pl $(KIT) -am package -Dmaven.test.skip=true
 	CLIENT='$(CLIENT)' ONLY='$(ONLY)' integration-tests/conformance/run.sh
 
 failover: $(JAR) ## Measure what the death of coordinators costs, against its floors (some five minutes)

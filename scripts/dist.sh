@@ -20,6 +20,7 @@ find . -name pom.xml -exec sed -i "s#<version>$current</version>#<version>$versi
 ./mvnw -q -ntp -P dist$unchecked -pl packaging -am package -Dmaven.test.skip=true
 cp packaging/target/*.tar.gz packaging/target/*.zip packaging/target/*.deb ..
 if [ -n "$repository" ]; then
+  ./mvnw -q -ntp -N spotless:check checkstyle:check
   integrations=integrations/spring-boot-starter,integrations/shedlock,integrations/kotlin
   ./mvnw -q -ntp -P release -pl "bom,proto,server,client-java,testing,$integrations" -am deploy -Dmaven.test.skip=true \
     "-DaltDeploymentRepository=here::file://$repository"

@@ -3,7 +3,7 @@
 # ROWS=own-256,hot-64 SYSTEMS=curator,lockkeeper ROUNDS=3 BENCH_SECONDS=2.
 set -eu
 cd "$(dirname "$0")/../.."
-./mvnw -q -pl integration-tests/benchmarks/runner -am package -Dmaven.test.skip=true -Dspotless.check.skip -Dcheckstyle.skip
+./mvnw -q -pl integration-tests/benchmarks/runner -am package -Dmaven.test.skip=true
 exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx256m \
   -cp "integration-tests/benchmarks/runner/target/classes:$(cat integration-tests/benchmarks/runner/target/class-path.txt)" \
   io.lockkeeper.bench.runner.Bench integration-tests/benchmarks

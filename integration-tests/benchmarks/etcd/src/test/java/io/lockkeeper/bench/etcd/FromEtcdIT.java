@@ -43,7 +43,8 @@ class FromEtcdIT {
 
   @BeforeEach
   void startEtcd() throws IOException {
-    Assumptions.assumeTrue(isInstalled("etcd"), "no etcd on the PATH; to get it: apt-get install etcd-server");
+    Assumptions.assumeTrue(
+        isInstalled("etcd"), "no etcd on the PATH; to get it: apt-get install etcd-server");
     int port = freePort();
     String client = "http://127.0.0.1:" + port;
     String peer = "http://127.0.0.1:" + freePort();

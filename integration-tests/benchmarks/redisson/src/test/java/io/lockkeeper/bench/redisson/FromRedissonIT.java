@@ -40,7 +40,9 @@ class FromRedissonIT {
 
   @BeforeEach
   void startRedis() throws IOException {
-    Assumptions.assumeTrue(isInstalled("redis-server"), "no redis-server on the PATH; to get it: apt-get install redis-server");
+    Assumptions.assumeTrue(
+        isInstalled("redis-server"),
+        "no redis-server on the PATH; to get it: apt-get install redis-server");
     int port = freePort();
     redis =
         new ProcessBuilder("redis-server", "--port", "" + port, "--bind", "127.0.0.1")
