@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # No -q: it hides compiler warnings, and -Werror makes those the errors.
 MVN := ./mvnw -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
-# The format and style of all modules, in a Maven of its own.
+# Checks the format and style of all modules.
 STYLE := $(MVN) -N spotless:check checkstyle:check
 RECORD := -Daether.artifactResolver.postProcessor.trustedChecksums.record=true
 JAR := cli/target/lockkeeper.jar
