@@ -54,7 +54,7 @@ final class StalledServerIT {
   void pauseBeyondTheSessionIsLostAsSoonAsTheServerWakes() throws Exception {
     // Given
     String zookeeper = Rig.shared().zookeeper().connectString();
-    try (ServerProcess server = Rig.server("/stall-long", Rig.shortSessions(5));
+    try (ServerProcess server = Rig.server("/stall-long", Rig.shortSessions(15));
         Znodes znodes = Znodes.at(zookeeper, "/stall-long/locks")) {
       Asking holder = Asking.forLock(server.connect(), "stall/long");
       holder.awaitGrant();
