@@ -35,10 +35,10 @@ run: $(JAR) ## Run a coordinator with an embedded ZooKeeper, data under data/
 
 test: ## Run the Java tests that guard every promise (8 minutes; 12 from a fresh clone)
 	@mkdir -p target && touch target/tests-started
-	$(STYLE) >target/style.log 2>&1 & style=$$!; \
 	$(MVN) -T 2 $(PROGRESS) verify -pl $(TESTED) -am -Dunit.groups='!slow' -Dit.groups=smoke -Dtest.output.toFile=true \
-	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 || { kill $$style 2>/dev/null; $(SUMMARY); exit 1; }; \
-	wait $$style || { cat target/style.log; exit 1; }
+	  -Dsimulation.runs=1000 -Dsimulation.seed=$(COMMITS)0001 & tests=$$!; \
+	$(STYLE) >target/style.log 2>&1 || { kill $$tests; cat target/style.log; exit 1; }; \
+	wait $$tests || { $(SUMMARY); exit 1; }
 	@$(SUMMARY)
 	@echo "Not run: unit tests tagged slow, integration tests not tagged smoke, integrations, conformance kit, benchmarks, programs, clients in other languages, packages, docs."
 	@echo "\`make check\` runs everything; CONTRIBUTING.md has the tiers between."

@@ -54,7 +54,8 @@ final class ZooKeeperDownIT {
   void locksThatAnOutageCostsAreCountedAsThatAndNamedInTheLog() throws InterruptedException {
     // Given: client-java counts from its own side, and closes its lease a moment before the bound
     try (ServerProcess server =
-            ServerProcess.start(zookeeper.connectString(), Rig.shortSessions(15, "--root=/outage"));
+            ServerProcess.start(
+                zookeeper.connectString(), Rig.shortSessions(15, "--root=/outage"));
         LockkeeperClient client = LockkeeperClient.builder(server.address()).build()) {
       for (int i = 0; i < 9; i++) {
         client.lock("down/lost-" + i);

@@ -46,8 +46,8 @@ final class Judge implements AutoCloseable {
   }
 
   /**
-   * Plays all. What does not end as expected is played once more, alone, when all others have ended:
-   * the machine may have been too busy for its short leases.
+   * Plays all. What does not end as expected is played once more, alone, when all others have
+   * ended: the machine may have been too busy for its short leases.
    */
   Map<Play, Verdict> judge(Collection<Play> plays) {
     Map<Play, Future<Verdict>> begun = new LinkedHashMap<>();
