@@ -32,7 +32,7 @@ import org.awaitility.Awaitility;
 final class Guest implements AutoCloseable {
 
   /** Longer than a coordinator takes to start, also on a busy machine. */
-  static final Duration TTL = Duration.ofSeconds(20);
+  static final Duration TTL = Duration.ofSeconds(40);
 
   private static final int RELEASES = 5;
   private static final Duration RENEWAL = Duration.ofMillis(300);

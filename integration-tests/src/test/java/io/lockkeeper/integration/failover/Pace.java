@@ -19,7 +19,7 @@ public record Pace(
 
   /** Sessions that survive a busy machine, and whose end a test can still wait for. */
   public static final Pace QUICK =
-      new Pace(Duration.ofMillis(500), 4, Duration.ofSeconds(12), Duration.ofSeconds(5), false);
+      new Pace(Duration.ofMillis(500), 4, Duration.ofSeconds(20), Duration.ofSeconds(5), false);
 
   /** The defaults, as they are in production. */
   public static final Pace PRODUCTION =

@@ -18,8 +18,8 @@ class BenchIT {
           "ROWS", "hot-64",
           "SYSTEMS", "lockkeeper",
           "ROUNDS", "1",
-          "BENCH_SECONDS", "1",
-          "RAMP", "1",
+          "BENCH_SECONDS", "5",
+          "RAMP", "2",
           "WARMUP", "0");
 
   @TempDir private Path plots;
