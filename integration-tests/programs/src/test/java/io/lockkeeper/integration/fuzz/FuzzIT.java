@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 @Alone
 final class FuzzIT {
 
-  private static final long REQUESTS = 40_000;
+  private static final long REQUESTS = 20_000;
 
   @Test
   @Timeout(value = 10, unit = TimeUnit.MINUTES)
