@@ -1,16 +1,9 @@
 package io.lockkeeper.integration.tools;
 
-import io.lockkeeper.integration.harness.Polyglot;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the web page does, also when the coordinator refuses or is away; see {@link PageCheck}. */
 final class PageActionsIT {
-
-  @BeforeEach
-  void assumeThereIsABrowser() {
-    Polyglot.PAGE.assumeInstalled();
-  }
 
   @Test
   void forcedReleaseNamesLockAndHolderAndWantsAReasonFirst() {

@@ -1,16 +1,9 @@
 package io.lockkeeper.integration.tools;
 
-import io.lockkeeper.integration.harness.Polyglot;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the web page shows; see {@link PageCheck}. */
 final class PageIT {
-
-  @BeforeEach
-  void assumeThereIsABrowser() {
-    Polyglot.PAGE.assumeInstalled();
-  }
 
   @Test
   void everyViewHasAnAddressAndATitleAndBackLeadsBack() {
