@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,29 +49,22 @@ func (s server) isLoopback() bool {
 func parseServers(text string) ([]target, error) {
 	var targets []target
 	for _, part := range strings.Split(text, ",") {
-		target, err := parseTarget(strings.TrimPrefix(strings.TrimSpace(part), "dns:///"))
-		if err != nil {
-			return nil, fmt.Errorf("lockkeeper: servers: %w", err)
+		part = strings.TrimPrefix(strings.TrimSpace(part), "dns:///")
+		match := addressPattern.FindStringSubmatch(part)
+		if match == nil {
+			return nil, fmt.Errorf("lockkeeper: servers: %.80q is not host, host:port or [IPv6]:port", part)
 		}
-		targets = append(targets, target)
+		port := defaultPort
+		if match[3] != "" {
+			given, err := strconv.Atoi(match[3])
+			if err != nil || given < 1 || given > 65535 {
+				return nil, fmt.Errorf("lockkeeper: servers: the port of %.80q must be 1 to 65535", part)
+			}
+			port = given
+		}
+		targets = append(targets, target{host: match[1] + match[2], port: port})
 	}
 	return targets, nil
-}
-
-func parseTarget(text string) (target, error) {
-	match := addressPattern.FindStringSubmatch(text)
-	if match == nil {
-		return target{}, fmt.Errorf("%.80q is not host, host:port or [IPv6]:port", text)
-	}
-	port := defaultPort
-	if match[3] != "" {
-		given, err := strconv.Atoi(match[3])
-		if err != nil || given < 1 || given > 65535 {
-			return target{}, fmt.Errorf("the port of %.80q must be 1 to 65535", text)
-		}
-		port = given
-	}
-	return target{host: match[1] + match[2], port: port}, nil
 }
 
 // servers gives all servers in turn: each address of a name is one. Names are looked up anew when their turn comes.
@@ -85,15 +77,6 @@ type servers struct {
 
 func newServers(targets []target, first int) *servers {
 	return &servers{targets: targets, turn: first}
-}
-
-// replace has other servers tried from now on.
-func (s *servers) replace(targets []target) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Equal(s.targets, targets) {
-		s.targets, s.round = targets, nil
-	}
 }
 
 // next returns the server to try next; a name that cannot be looked up is passed over.

@@ -42,12 +42,6 @@ type shared struct {
 	users      int
 }
 
-// stub is what a connection offers.
-type stub struct {
-	pb.LockServiceClient
-	pb.ShardServiceClient
-}
-
 func newCalls(config *config, servers *servers) *calls {
 	c := &calls{config: config, servers: servers}
 	c.end, c.stop = context.WithCancel(context.Background())
@@ -113,7 +107,7 @@ func (c *calls) close() {
 }
 
 // once makes one attempt of a call, or of a watch.
-func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, client stub) error) error {
+func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.end, cancel)()
@@ -123,7 +117,7 @@ func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, clie
 	}
 	authorized, err := c.config.authorized(ctx, s.to, openingTimeout)
 	if err == nil {
-		err = attempt(authorized, stub{pb.NewLockServiceClient(s.connection), pb.NewShardServiceClient(s.connection)})
+		err = attempt(authorized, pb.NewLockServiceClient(s.connection))
 	}
 	c.leave(s, err != nil && ctx.Err() == nil && !errors.Is(err, errDone) && !isFinal(err))
 	return c.orClosed(err)
@@ -137,15 +131,12 @@ func (c *calls) orClosed(err error) error {
 	return err
 }
 
-// limited is a context for a call: it ends with errTimeout when the request timeout is over.
-func (c *core) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, c.config.requestTimeout, errTimeout)
-}
-
-// try asks servers in turn until one answers, or a limited context is done.
-func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.Context, client stub) error) error {
+// try asks servers in turn until one answers, or the request timeout is over.
+func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.config.requestTimeout, errTimeout)
+	defer cancel()
 	for failures := 1; ; failures++ {
-		err := c.once(ctx, func(ctx context.Context, client stub) error {
+		err := c.once(ctx, func(ctx context.Context, client pb.LockServiceClient) error {
 			limited, done := context.WithTimeout(ctx, attemptTimeout)
 			defer done()
 			return attempt(limited, client)
@@ -160,17 +151,12 @@ func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.C
 			return callError(what, err)
 		}
 		if !sleep(ctx, max(retryDelay(status.Convert(err)), pause(failures))) {
-			return overdue(what, context.Cause(ctx), err)
+			if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) {
+				return cause
+			}
+			return &UnavailableError{What: what, Err: err}
 		}
 	}
-}
-
-// overdue says why a call is not tried any more, and what it has failed with last.
-func overdue(what string, cause, last error) error {
-	if errors.Is(cause, errTimeout) {
-		return &UnavailableError{What: what, Err: last}
-	}
-	return cause
 }
 
 var errTimeout = errors.New("the request timeout is over")
@@ -206,30 +192,10 @@ func sleep(ctx context.Context, length time.Duration) bool {
 	}
 }
 
-// try asks the servers of the shard that serves locks, or locks below a prefix, and follows WRONG_SHARD until the request timeout is over. It
-// keeps the client until the call is answered.
-func (c *Client) try(ctx context.Context, what string, names []string, attempt func(ctx context.Context, client stub) error) error {
+// try keeps the client until the call is answered.
+func (c *Client) try(ctx context.Context, what string, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
 	defer runtime.KeepAlive(c)
-	ctx, cancel := c.core.limited(ctx)
-	defer cancel()
-	for times := 1; ; times++ {
-		at, err := c.core.find(names)
-		if err != nil {
-			return err
-		}
-		err = at.calls.try(ctx, what, attempt)
-		refused := wrongShard(err)
-		if refused == nil {
-			return err
-		}
-		length, failure := c.core.follow(ctx, at, names, refused, times)
-		if failure == nil {
-			failure = c.core.pause(ctx, length)
-		}
-		if failure != nil {
-			return overdue(what, failure, err)
-		}
-	}
+	return c.core.calls.try(ctx, what, attempt)
 }
 
 // GetLock returns who holds a lock, and who waits for it, up to 100 of them. A lock that nobody uses is a free one.
@@ -238,7 +204,7 @@ func (c *Client) GetLock(ctx context.Context, name string) (Info, error) {
 		return Info{}, err
 	}
 	var info Info
-	err := c.try(ctx, fmt.Sprintf("get lock %q", name), []string{name}, func(ctx context.Context, client stub) error {
+	err := c.try(ctx, fmt.Sprintf("get lock %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.GetLock(ctx, &pb.GetLockRequest{Name: name})
 		info = toInfo(answer.GetLock())
 		return err
@@ -252,7 +218,7 @@ func (c *Client) Locks(ctx context.Context, prefix string) iter.Seq2[Info, error
 		page := ""
 		for {
 			var answer *pb.ListLocksResponse
-			err := c.try(ctx, fmt.Sprintf("list locks %q", prefix), below(prefix), func(ctx context.Context, client stub) (err error) {
+			err := c.try(ctx, fmt.Sprintf("list locks %q", prefix), func(ctx context.Context, client pb.LockServiceClient) (err error) {
 				answer, err = client.ListLocks(ctx, &pb.ListLocksRequest{Prefix: prefix, PageToken: page})
 				return err
 			})
@@ -279,7 +245,7 @@ func (c *Client) CheckToken(ctx context.Context, name string, token int64) (bool
 		return false, err
 	}
 	current := false
-	err := c.try(ctx, fmt.Sprintf("check token of %q", name), []string{name}, func(ctx context.Context, client stub) error {
+	err := c.try(ctx, fmt.Sprintf("check token of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.CheckToken(ctx, &pb.CheckTokenRequest{Name: name, FencingToken: token})
 		current = answer.GetCurrent()
 		return err
@@ -294,7 +260,7 @@ func (c *Client) RequestRelease(ctx context.Context, name, reason string) ([]Con
 	}
 	request := &pb.RequestReleaseRequest{Name: name, Reason: reason, Requester: c.core.config.holder}
 	var asked []Contender
-	err := c.try(ctx, fmt.Sprintf("request release of %q", name), []string{name}, func(ctx context.Context, client stub) error {
+	err := c.try(ctx, fmt.Sprintf("request release of %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.RequestRelease(ctx, request)
 		asked = toContenders(answer.GetHolders())
 		return err
@@ -311,7 +277,7 @@ func (c *Client) ConfigureLock(ctx context.Context, name string, limit int) (int
 		return 0, fmt.Errorf("lockkeeper: limit must be 0 to 1,000,000, not %d", limit)
 	}
 	before := 0
-	err := c.try(ctx, fmt.Sprintf("configure %q", name), []string{name}, func(ctx context.Context, client stub) error {
+	err := c.try(ctx, fmt.Sprintf("configure %q", name), func(ctx context.Context, client pb.LockServiceClient) error {
 		answer, err := client.ConfigureLock(ctx, &pb.ConfigureLockRequest{Name: name, Limit: int32(limit)}) //nolint:gosec // checked
 		before = int(answer.GetPreviousLimit())
 		return err

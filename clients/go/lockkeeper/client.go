@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -23,9 +23,6 @@ const (
 //
 // It has one lease, opened when a lock is first asked for. When the connection breaks, the server is silent or goes away, the lease is resumed
 // at the next server: requests keep their places, and locks their tokens. Only when the lease ends are its locks lost.
-//
-// Where the service is several shards, the client finds those that it was not given, and has one lease at each that serves a lock it has asked
-// for. What happens to one lease touches no lock of another.
 type Client struct {
 	core *core
 }
@@ -33,23 +30,18 @@ type Client struct {
 // core is what goes on in the background. It does not know the client, so that one that is forgotten is found to be.
 type core struct {
 	config  *config
-	given   *shard // the servers that the client was given
+	servers *servers
+	calls   *calls
 	heard   *queue
-	unused  atomic.Int64  // locks that are kept unused
-	closing chan struct{} // closed when the client is
 
 	mu     sync.Mutex
+	lease  *lease
 	count  int64
 	closed bool
-	shards map[string]*shard // by id, as far as the client has been there
-	table  *table            // nil: no server has said WRONG_SHARD
-	hints  map[string]hint   // by namespace
-	asking *asking           // nil: no request for the table is under way
 }
 
 // New makes a client of servers: one or several host:port, separated by commas. The port may be left out and is 7420 then. Of a name with
-// several addresses each is a server. It may begin with dns:///. Connects when it is first used. Where the service is several shards, they are
-// those of one shard, any of them.
+// several addresses each is a server. It may begin with dns:///. Connects when it is first used.
 //
 // Fails if an address is malformed, or an option out of range.
 func New(servers string, options ...ClientOption) (*Client, error) {
@@ -61,17 +53,21 @@ func New(servers string, options ...ClientOption) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{config: config, given: newShard(config, "", targets), heard: &queue{log: config.log}, closing: make(chan struct{})}
+	first := config.first
+	if first < 0 {
+		first = rand.IntN(len(targets)) //nolint:gosec // so that clients spread
+	}
+	c := &core{config: config, servers: newServers(targets, first), heard: &queue{log: config.log}}
+	c.calls = newCalls(config, newServers(targets, first))
 	client := &Client{core: c}
 	runtime.AddCleanup(client, func(forgotten *core) { go forgotten.close() }, c)
 	return client, nil
 }
 
-// LeaseTag returns the public short name of the lease, as others see it; empty before the first lock. Of several shards it is that at the servers
-// that the client was given.
+// LeaseTag returns the public short name of the lease, as others see it; empty before the first lock.
 func (c *Client) LeaseTag() string {
 	c.core.mu.Lock()
-	l := c.core.given.lease
+	l := c.core.lease
 	c.core.mu.Unlock()
 	if l == nil {
 		return ""
@@ -101,9 +97,6 @@ func (c *Client) TryLock(ctx context.Context, name string, options ...Option) (*
 // When ctx is done, the request is withdrawn, its cause returned at once, and a grant that comes all the same released. Its values, but
 // not its end, are those of [Lock.Context].
 //
-// Where the service is several shards, the request goes to the one that serves the namespace of its locks; while none does, it is asked again, for
-// as long as it may wait. Locks of several shards are refused: ACROSS_SHARDS.
-//
 // Other errors: [NotAcquiredError] (the wait limit ran out, the queue is full, the wait would never end), [LeaseLostError] (ask again),
 // [UnavailableError], [RefusedError], [ErrClosed], [ErrTooMany], or what is out of range.
 func (c *Client) Acquire(ctx context.Context, locks []Spec, options ...Option) (*Lock, error) {
@@ -117,7 +110,7 @@ func (c *Client) Acquire(ctx context.Context, locks []Spec, options ...Option) (
 	}
 	observation := c.core.config.observer.Acquiring(ctx, names)
 	start := now()
-	lock, err := c.acquire(ctx, request, names, observation, start)
+	lock, err := c.acquire(ctx, request, observation, start)
 	if err != nil {
 		observation.NotAcquired(err, time.Duration(now()-start))
 		return nil, err
@@ -127,82 +120,59 @@ func (c *Client) Acquire(ctx context.Context, locks []Spec, options ...Option) (
 	return lock, nil
 }
 
-// acquire asks one shard after the other, until one has decided.
-func (c *Client) acquire(ctx context.Context, r *request, names []string, observation Observation, start instant) (*Lock, error) {
+func (c *Client) acquire(ctx context.Context, r *request, observation Observation, start instant) (*Lock, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	lock := &Lock{client: c, since: start, observation: observation}
 	lock.ctx, lock.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	h := hops{core: c.core, request: r, names: names, giveUp: r.giveUp(start, start)}
-	for begun := start; ; begun = now() {
-		at, err := c.core.ask(lock, r, names, begun)
-		if err != nil {
-			return nil, err
-		}
-		l, a := lock.lease, lock.acquisition
-		select {
-		case <-a.granted:
-		case <-ctx.Done():
-			l.release(a)
-			lock.cancel(ErrReleased)
-			return nil, context.Cause(ctx)
-		}
-		l.mu.Lock()
-		err = a.err
-		l.mu.Unlock()
-		if err == nil {
-			return lock, nil
-		}
-		if err = h.next(ctx, at, a, err); err != nil {
-			lock.cancel(err)
-			return nil, err
-		}
-	}
-}
-
-// ask hands a request to the lease at the shard that serves its locks, or to a new one there. It could be asked since then.
-func (c *core) ask(lock *Lock, r *request, names []string, begun instant) (*shard, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at, err := c.route(names)
-	if err != nil {
+	if err := c.core.ask(lock, r); err != nil {
 		return nil, err
 	}
-	if c.size() >= maxRequests {
-		return nil, ErrTooMany
+	l, a := lock.lease, lock.acquisition
+	select {
+	case <-a.granted:
+	case <-ctx.Done():
+		l.release(a)
+		lock.cancel(ErrReleased)
+		return nil, context.Cause(ctx)
+	}
+	l.mu.Lock()
+	err := a.err
+	l.mu.Unlock()
+	if err != nil {
+		lock.cancel(err)
+		return nil, err
+	}
+	return lock, nil
+}
+
+// ask hands a request to the lease, or to a new one.
+func (c *core) ask(lock *Lock, r *request) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	if c.lease != nil && c.lease.size() >= maxRequests {
+		return ErrTooMany
 	}
 	c.count++
-	a := c.newAcquisition(lock, r, begun)
-	if at.lease == nil || !at.lease.acquire(a) {
-		at.lease = newLease(c.config, at.servers, &c.unused)
-		at.lease.acquire(a)
+	a := c.newAcquisition(lock, r)
+	if c.lease == nil || !c.lease.acquire(a) {
+		c.lease = newLease(c.config, c.servers)
+		c.lease.acquire(a)
 	}
-	lock.lease, lock.acquisition = at.lease, a
-	return at, nil
+	lock.lease, lock.acquisition = c.lease, a
+	return nil
 }
 
-// size counts requests and locks, at all shards.
-func (c *core) size() int {
-	size := 0
-	if c.given.lease != nil {
-		size = c.given.lease.size()
-	}
-	for _, s := range c.shards {
-		if s != c.given && s.lease != nil {
-			size += s.lease.size()
-		}
-	}
-	return size
-}
-
-func (c *core) newAcquisition(lock *Lock, r *request, begun instant) *acquisition {
+func (c *core) newAcquisition(lock *Lock, r *request) *acquisition {
+	cancel, observation, start := lock.cancel, lock.observation, lock.since
 	listener := r.listener
-	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, begun, func(call func(*Listener)) {
+	a := newAcquisition(c.count, strconv.FormatInt(c.count, 10), r, start, func(call func(*Listener)) {
 		c.heard.putIfRoom(func() { call(&listener) })
 	})
-	a.giveUp = r.giveUp(lock.since, begun)
-	cancel, observation, start := lock.cancel, lock.observation, lock.since
 	name := r.String()
 	a.onLost = func(reason string) {
 		cancel(&LostError{Lock: name, Reason: reason})
@@ -227,7 +197,7 @@ func (c *Client) Do(ctx context.Context, name string, work func(ctx context.Cont
 	return lock.do(ctx, work)
 }
 
-// Close ends all leases with what they hold, and lets go of the servers; takes some seconds where none answers. Always returns nil.
+// Close ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. Always returns nil.
 func (c *Client) Close() error {
 	c.core.close()
 	return nil
@@ -236,20 +206,13 @@ func (c *Client) Close() error {
 func (c *core) close() {
 	c.mu.Lock()
 	c.closed = true
-	closeOnce(c.closing)
-	all := c.all()
-	var leases sync.WaitGroup
-	for _, s := range all {
-		if l := s.lease; l != nil {
-			leases.Go(l.close)
-		}
-		s.lease = nil
-	}
+	l := c.lease
+	c.lease = nil
 	c.mu.Unlock()
-	leases.Wait()
-	for _, s := range all {
-		s.calls.close()
+	if l != nil {
+		l.close()
 	}
+	c.calls.close()
 	c.heard.wait()
 }
 
@@ -329,5 +292,5 @@ func (q *queue) wait() {
 }
 
 func (c *Client) String() string {
-	return fmt.Sprintf("lockkeeper.Client of %v", c.core.given.servers.targets)
+	return fmt.Sprintf("lockkeeper.Client of %v", c.core.servers.targets)
 }

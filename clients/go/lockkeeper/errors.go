@@ -97,8 +97,6 @@ type RefusedError struct {
 	RetryAfter time.Duration
 	// Message names the field, the limit or the thing.
 	Message string
-
-	wrong *pb.WrongShard // of WRONG_SHARD: who serves the namespace
 }
 
 func (e *RefusedError) Error() string {
@@ -117,8 +115,6 @@ func callError(what string, err error) error {
 			for _, violation := range detail.GetFieldViolations() {
 				refused.Field = violation.GetField()
 			}
-		case *pb.WrongShard:
-			refused.wrong = detail
 		}
 	}
 	return refused
@@ -158,7 +154,7 @@ func refusal(what string, refused *pb.Refused) *RefusedError {
 	}
 	return &RefusedError{
 		What: what, Reason: enumName(refused.GetReason()), Code: codes.Code(refused.GetCode()), //nolint:gosec // a status code
-		Field: refused.GetField(), RetryAfter: after, Message: refused.GetMessage(), wrong: refused.GetWrongShard(),
+		Field: refused.GetField(), RetryAfter: after, Message: refused.GetMessage(),
 	}
 }
 

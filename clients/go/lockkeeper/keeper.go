@@ -3,7 +3,6 @@ package lockkeeper
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 )
 
 const maxUnused = 1_000 // locks that a client keeps unused
@@ -16,13 +15,13 @@ type keeper struct {
 	next   map[alike]*kept           // for which requests wait in the client: it asks a server, or is in use and not wanted back
 	owners map[string][]*kept        // which an owner uses
 	waits  map[string][]*acquisition // of an owner, for locks that are kept or are not
-	count  *atomic.Int64             // of what is unused, at all shards
+	count  int                       // of what is unused
 	inside int                       // requests that wait in the client, and levels
 }
 
-func newKeeper(l *lease, count *atomic.Int64) *keeper {
+func newKeeper(l *lease) *keeper {
 	return &keeper{
-		lease: l, count: count, unused: map[alike][]*kept{}, next: map[alike]*kept{}, owners: map[string][]*kept{}, waits: map[string][]*acquisition{},
+		lease: l, unused: map[alike][]*kept{}, next: map[alike]*kept{}, owners: map[string][]*kept{}, waits: map[string][]*acquisition{},
 	}
 }
 
@@ -59,15 +58,6 @@ func (k *keeper) acquire(u *acquisition, at instant) {
 		k.await(u)
 		lock.enqueue(u)
 	}
-}
-
-// mayKeep makes room for one lock more that is unused; false: there is none.
-func (k *keeper) mayKeep() bool {
-	if k.count.Add(1) <= maxUnused {
-		return true
-	}
-	k.count.Add(-1)
-	return false
 }
 
 // await notes that an owner waits.

@@ -18,24 +18,18 @@ import (
 // leftOf says what a client still knows of locks; empty: nothing.
 func leftOf(c *Client) string {
 	c.core.mu.Lock()
-	defer c.core.mu.Unlock()
-	left := ""
-	for _, s := range c.core.all() {
-		if s.lease != nil {
-			left += leftOfLease(s.lease)
-		}
-	}
-	return left
-}
-
-func leftOfLease(l *lease) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k, count := l.keeper, int(l.keeper.count.Load())
-	if len(l.acquisitions)+len(k.unused)+len(k.next)+len(k.owners)+len(k.waits)+count+k.inside == 0 {
+	l := c.core.lease
+	c.core.mu.Unlock()
+	if l == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d acquisitions, %v, %v, %v, %v, %d unused, %d inside;", len(l.acquisitions), k.unused, k.next, k.owners, k.waits, count, k.inside)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.keeper
+	if len(l.acquisitions)+len(k.unused)+len(k.next)+len(k.owners)+len(k.waits)+k.count+k.inside == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d acquisitions, %v, %v, %v, %v, %d unused, %d inside", len(l.acquisitions), k.unused, k.next, k.owners, k.waits, k.count, k.inside)
 }
 
 func TestNothingIsLeftOfLocksThatAreKeptNoMore(t *testing.T) {
@@ -158,6 +152,14 @@ func TestNothingIsLeftOfLevelsThatAreLost(t *testing.T) {
 	}
 	if left := leftOf(client); left != "" {
 		t.Error(left)
+	}
+}
+
+func TestRequestOverTheLimitOfAClientIsRefused(t *testing.T) {
+	_, client := newTestClient(t)
+	within(acquire(t, client, "a"), func(l *lease, _ *acquisition) { l.keeper.inside += maxRequests })
+	if _, err := client.Lock(t.Context(), "b"); !errors.Is(err, ErrTooMany) {
+		t.Errorf("%v", err)
 	}
 }
 

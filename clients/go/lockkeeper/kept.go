@@ -94,7 +94,7 @@ func (k *kept) release(u *acquisition, at instant) {
 		k.sendOn()
 	}
 	k.dropLate(at)
-	if len(k.queue) == 0 && (k.wanted || !k.keeper.mayKeep()) {
+	if len(k.queue) == 0 && (k.wanted || k.keeper.count >= maxUnused) {
 		k.leaving, u.state, u.result = u, releasing, nil
 		k.giveBack()
 		return
@@ -140,7 +140,6 @@ func (k *kept) forget() {
 	}
 }
 
-// setAside keeps the lock unused, for which there is room, or not any more.
 func (k *kept) setAside(isUnused bool) {
 	if k.isUnused == isUnused {
 		return
@@ -148,10 +147,11 @@ func (k *kept) setAside(isUnused bool) {
 	k.isUnused = isUnused
 	all := k.keeper.unused[k.like]
 	if isUnused {
+		k.keeper.count++
 		k.keeper.unused[k.like] = append(all, k)
 		return
 	}
-	k.keeper.count.Add(-1)
+	k.keeper.count--
 	if all = without(all, k); len(all) == 0 {
 		delete(k.keeper.unused, k.like)
 	} else {
@@ -295,13 +295,10 @@ func (k *kept) tell(call func(listener *Listener)) {
 	}
 }
 
-// onFailed says that the locks will not be held. The next of those who wait asks for them; where another shard has them, each is told so.
+// onFailed says that the locks will not be held. The next of those who wait asks for them.
 func (k *kept) onFailed(err error) {
 	users := k.users
 	k.users = nil
-	if isElsewhere(err) {
-		users = append(users, k.dismiss()...)
-	}
 	for _, u := range users {
 		u.fail(err)
 	}

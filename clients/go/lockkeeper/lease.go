@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -82,7 +81,7 @@ type leftError struct{ pause time.Duration }
 
 func (e *leftError) Error() string { return "the server sends its streams away" }
 
-func newLease(config *config, servers *servers, unused *atomic.Int64) *lease {
+func newLease(config *config, servers *servers) *lease {
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
 		panic(err) // it never fails
@@ -92,7 +91,7 @@ func newLease(config *config, servers *servers, unused *atomic.Int64) *lease {
 		acquisitions: map[string]*acquisition{}, timers: map[string]*time.Timer{},
 		over: make(chan struct{}), ended: make(chan struct{}),
 	}
-	l.keeper = newKeeper(l, unused)
+	l.keeper = newKeeper(l)
 	return l
 }
 

@@ -322,19 +322,6 @@ func (r *request) wire() *request {
 	}
 }
 
-// giveUp is until when a request waits that was made at start, and could be asked of this shard since begun. One that may not wait is tried anew
-// at each.
-func (r *request) giveUp(start, begun instant) instant {
-	switch {
-	case r.wait == nil:
-		return never
-	case *r.wait == 0:
-		return begun
-	default:
-		return start + instant(*r.wait)
-	}
-}
-
 func (r *request) String() string {
 	names := make([]string, len(r.specs))
 	for i, spec := range r.specs {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"time"
 
 	"google.golang.org/grpc/status"
 
@@ -49,12 +48,12 @@ func (c *Client) Watch(ctx context.Context, names ...string) iter.Seq2[Event, er
 	if len(names) < 1 || len(names) > 256 {
 		return failed(fmt.Errorf("lockkeeper: names must be 1 to 256, not %d", len(names)))
 	}
-	return c.watch(ctx, names, &pb.WatchRequest{Names: names})
+	return c.watch(ctx, &pb.WatchRequest{Names: names})
 }
 
 // WatchPrefix is [Client.Watch] of all locks whose names begin with prefix.
 func (c *Client) WatchPrefix(ctx context.Context, prefix string) iter.Seq2[Event, error] {
-	return c.watch(ctx, below(prefix), &pb.WatchRequest{Prefix: prefix})
+	return c.watch(ctx, &pb.WatchRequest{Prefix: prefix})
 }
 
 func failed(err error) iter.Seq2[Event, error] {
@@ -64,72 +63,42 @@ func failed(err error) iter.Seq2[Event, error] {
 // errDone says that the range was left.
 var errDone = errors.New("done")
 
-func (c *Client) watch(ctx context.Context, names []string, request *pb.WatchRequest) iter.Seq2[Event, error] {
+func (c *Client) watch(ctx context.Context, request *pb.WatchRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		defer runtime.KeepAlive(c)
-		w := watching{core: c.core, names: names, request: request, yield: yield}
+		w := watching{request: request, yield: yield}
 		for w.failures = 1; ; w.failures++ {
-			length, err := w.once(ctx)
-			if errors.Is(err, errDone) {
+			err := c.core.calls.once(ctx, w.listen)
+			switch {
+			case errors.Is(err, errDone):
 				return
-			}
-			if err != nil {
+			case ctx.Err() != nil:
+				yield(Event{}, context.Cause(ctx))
+				return
+			case errors.Is(err, ErrClosed):
 				yield(Event{}, err)
 				return
+			case errors.Is(err, errTokenRefused):
+				yield(Event{}, tokenRefusal("watch", err))
+				return
+			case isFinal(err) && retryDelay(status.Convert(err)) < 0:
+				yield(Event{}, callError("watch", err))
+				return
 			}
-			sleep(ctx, length)
+			sleep(ctx, max(retryDelay(status.Convert(err)), pause(w.failures)))
 		}
 	}
 }
 
 // watching is a watch from one stream to the next.
 type watching struct {
-	core     *core
-	names    []string // by which it is routed
 	request  *pb.WatchRequest
 	yield    func(Event, error) bool
-	at       *shard
 	begun    bool
 	failures int
-	wrong    int // how many shards in a row did not serve it
 }
 
-// once watches over one stream, and returns after what time to begin another; an error: the watch has ended.
-func (w *watching) once(ctx context.Context) (time.Duration, error) {
-	at, err := w.core.find(w.names)
-	if err != nil {
-		return 0, err
-	}
-	if w.at != at {
-		w.at, w.request.StartRevision = at, 0 // it is the shard's own
-	}
-	err = at.calls.once(ctx, w.listen)
-	switch {
-	case errors.Is(err, errDone):
-		return 0, err
-	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
-	case errors.Is(err, ErrClosed):
-		return 0, err
-	case errors.Is(err, errTokenRefused):
-		return 0, tokenRefusal("watch", err)
-	case isFinal(err) && retryDelay(status.Convert(err)) < 0:
-		return w.elsewhere(ctx, callError("watch", err))
-	}
-	return max(retryDelay(status.Convert(err)), pause(w.failures)), nil
-}
-
-// elsewhere finds the shard that serves what is watched, if another one has refused it.
-func (w *watching) elsewhere(ctx context.Context, err error) (time.Duration, error) {
-	refused := wrongShard(err)
-	if refused == nil {
-		return 0, err
-	}
-	w.wrong++
-	return w.core.follow(ctx, w.at, w.names, refused, w.wrong)
-}
-
-func (w *watching) listen(ctx context.Context, client stub) error {
+func (w *watching) listen(ctx context.Context, client pb.LockServiceClient) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events, err := client.Watch(ctx, w.request)
@@ -144,7 +113,7 @@ func (w *watching) listen(ctx context.Context, client stub) error {
 		if err != nil {
 			return err
 		}
-		w.begun, w.failures, w.wrong = true, 0, 0
+		w.begun, w.failures = true, 0
 		w.request.StartRevision = message.GetRevision()
 		if event, known := toEvent(message); known && !w.yield(event, nil) {
 			return errDone

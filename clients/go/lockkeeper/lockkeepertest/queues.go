@@ -39,11 +39,6 @@ func (s *Server) acquire(l *lease, message *pb.AcquireRequest) {
 		return
 	}
 	r := &request{lease: l, message: message}
-	if refused := s.notServed(namesOf(message)...); refused != nil && len(message.GetHeldTokens()) == 0 && !s.isLevel(r) {
-		refused.Request = &pb.Refused_Acquire{Acquire: message.GetRequestId()}
-		s.say(l, &pb.SessionResponse{Response: &pb.SessionResponse_Refused{Refused: refused}})
-		return
-	}
 	if len(message.GetHeldTokens()) > 0 {
 		lost := &pb.Lost{Reason: pb.LossReason_LOSS_REASON_REMOVED}
 		s.tell(r, &pb.AcquireResponse{Event: &pb.AcquireResponse_Lost{Lost: lost}})
@@ -71,17 +66,6 @@ func (s *Server) acquire(l *lease, message *pb.AcquireRequest) {
 	if message.WaitTimeout != nil {
 		r.timer = time.AfterFunc(message.GetWaitTimeout().AsDuration(), func() { s.timeOut(r) })
 	}
-}
-
-// isLevel says whether the owner of a request holds its locks already.
-func (s *Server) isLevel(r *request) bool {
-	for _, lock := range r.message.GetLocks() {
-		isHeld := func(other *request) bool { return other.tokens != nil && other.isOwnedWith(r) }
-		if !slices.ContainsFunc(s.queues[lock.GetName()], isHeld) {
-			return false
-		}
-	}
-	return true
 }
 
 // tellContention tells a holder that wants to know that somebody waits, once.
@@ -303,9 +287,6 @@ func (s *Server) state(name string) *pb.LockState {
 func (s service) GetLock(_ context.Context, asked *pb.GetLockRequest) (*pb.GetLockResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.callRefused(asked.GetName()); err != nil {
-		return nil, err
-	}
 	return &pb.GetLockResponse{Lock: s.state(asked.GetName())}, nil
 }
 
@@ -313,11 +294,6 @@ func (s service) GetLock(_ context.Context, asked *pb.GetLockRequest) (*pb.GetLo
 func (s service) ListLocks(_ context.Context, asked *pb.ListLocksRequest) (*pb.ListLocksResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if strings.Contains(asked.GetPrefix(), "/") {
-		if err := s.callRefused(asked.GetPrefix()); err != nil {
-			return nil, err
-		}
-	}
 	answer := &pb.ListLocksResponse{}
 	for _, name := range slices.Sorted(maps.Keys(s.queues)) {
 		if strings.HasPrefix(name, asked.GetPrefix()) {

@@ -8,7 +8,7 @@
 //
 // It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, tells holders that want to
 // know when somebody waits, and answers GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, no limits, and
-// serves no CheckToken, ConfigureLock or RequestRelease. [NewShards] starts several that share the namespaces among them.
+// serves no CheckToken, ConfigureLock or RequestRelease.
 package lockkeepertest
 
 import (
@@ -50,10 +50,6 @@ type Server struct {
 	sequence int64 // of events
 	heard    int   // requests for locks, and releases
 	frozen   bool
-	self     string         // which shard it is
-	table    *pb.ShardTable // nil: it serves all
-	tables   int            // requests for it
-	hidden   bool
 }
 
 // service is what clients call.
@@ -115,7 +111,6 @@ func (s *Server) Start() {
 	s.address = listener.Addr().String()
 	s.grpc = grpc.NewServer()
 	pb.RegisterLockServiceServer(s.grpc, service{Server: s})
-	pb.RegisterShardServiceServer(s.grpc, shardService{Server: s})
 	served := s.grpc
 	go served.Serve(listener) //nolint:errcheck // it ends with Stop
 }
