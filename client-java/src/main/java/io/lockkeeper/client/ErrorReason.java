@@ -41,12 +41,6 @@ public enum ErrorReason {
   ACQUISITION_ENDED,
   /** ZooKeeper's counter of the lock's directory is at its end (FAILED_PRECONDITION). */
   COUNTER_EXHAUSTED,
-  /** Another shard serves the namespace; the client asks there (FAILED_PRECONDITION). */
-  WRONG_SHARD,
-  /** The locks are of several shards, which no request spans (FAILED_PRECONDITION). */
-  ACROSS_SHARDS,
-  /** The table of shards is not what the caller took it for (FAILED_PRECONDITION). */
-  SHARDS_CHANGED,
   /** The lock's queue is full (RESOURCE_EXHAUSTED). */
   QUEUE_FULL,
   /** The lease has as many entries as it may: use another client (RESOURCE_EXHAUSTED). */
@@ -65,8 +59,6 @@ public enum ErrorReason {
   CONNECTION_TOO_OLD,
   /** The server that serves the lease cannot be reached (UNAVAILABLE). */
   COORDINATOR_UNREACHABLE,
-  /** The namespace is on its way to another shard; the client asks again (UNAVAILABLE). */
-  NAMESPACE_MOVING,
   /** The same request came again on another stream (ABORTED). */
   SUPERSEDED,
   /** ZooKeeper refused the write, and would again: an operator must look (INTERNAL). */

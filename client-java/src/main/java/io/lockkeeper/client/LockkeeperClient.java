@@ -31,11 +31,6 @@ import java.util.stream.Stream;
  * so, or because none could be reached before the client's own deadline. The next request opens
  * another lease.
  *
- * <p>Where several ensembles share the namespaces among them, the client is given the servers of
- * any of these shards, finds the others, and has a lease at each that it uses: what happens to one
- * touches no lock of another. Locks of several shards in one request are refused: {@link
- * ErrorReason#ACROSS_SHARDS}.
- *
  * <p>Tasks that share the client and hold one lock while they wait for another should each name an
  * {@link LockRequest#owner}: cycles of waits are found among owners. {@link #withLock} names the
  * calling thread. Other requests without one are left out of the search, since the server cannot
@@ -264,9 +259,8 @@ public final class LockkeeperClient implements AutoCloseable {
 
   /**
    * Returns all locks in use whose names begin with {@code prefix}, ordered by name. Read in pages
-   * while the stream is consumed: not a snapshot of one moment. Of several shards, that which
-   * serves the namespace is asked where the prefix has a {@code /}, else that which the client was
-   * given. Errors are those of {@link #getLock(String)}.
+   * while the stream is consumed: not a snapshot of one moment. Errors are those of {@link
+   * #getLock(String)}.
    */
   public Stream<LockInfo> listLocks(String prefix) {
     return runtime.unaryCalls().listLocks(prefix);
@@ -333,9 +327,8 @@ public final class LockkeeperClient implements AutoCloseable {
   /**
    * Watches all locks whose names begin with {@code prefix}: first a snapshot, then every change. A
    * broken watch resumes after the last change that it told; if that is not possible, it calls
-   * {@link WatchListener#onGap} and begins again; so it does where the namespace comes to another
-   * shard. Of several shards, one is watched, as {@link #listLocks} chooses it. When the client is
-   * closed, the watch ends with {@link WatchListener#onFailed}.
+   * {@link WatchListener#onGap} and begins again. When the client is closed, the watch ends with
+   * {@link WatchListener#onFailed}.
    *
    * @param prefix up to 512 bytes of UTF-8; empty: all locks
    * @throws IllegalStateException if the client is closed
@@ -346,8 +339,7 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Watches the named locks, 1 to 256, as {@link #watch} does. If they are of several shards, it
-   * fails.
+   * Watches the named locks, 1 to 256, as {@link #watch} does.
    *
    * @throws IllegalArgumentException if there are none or too many
    */
@@ -357,20 +349,16 @@ public final class LockkeeperClient implements AutoCloseable {
     return runtime.watch(what, listener);
   }
 
-  /**
-   * Returns the public short name of the client's lease; empty while there is none. Of several
-   * shards, that at the servers that the client was given.
-   */
+  /** Returns the public short name of the client's lease; empty while there is none. */
   public String leaseTag() {
     return runtime.leaseTag();
   }
 
   /**
-   * Ends all watches and each lease, and with it all locks: those still held are told lost, and the
-   * watches' listeners are told, too. Waits until the servers have confirmed, 5 s at most;
-   * otherwise a lease ends by its time to live. Then ends all threads. Idempotent. An interrupt
-   * cuts the wait short and is kept; that of a task whose own lock is lost with this comes after
-   * it.
+   * Ends all watches and the lease, and with it all locks: those still held are told lost, and the
+   * watches' listeners are told, too. Waits until the server has confirmed, 5 s at most; otherwise
+   * the lease ends by its time to live. Then ends all threads. Idempotent. An interrupt cuts the
+   * wait short and is kept; that of a task whose own lock is lost with this comes after it.
    */
   @Override
   public void close() {

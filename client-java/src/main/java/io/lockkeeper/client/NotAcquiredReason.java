@@ -18,7 +18,5 @@ public enum NotAcquiredReason {
   /** Somebody else removed the request's entry from ZooKeeper. */
   REMOVED,
   /** The lock's limit is, or became, lower than the permits asked for. */
-  LIMIT_TOO_SMALL,
-  /** The namespace moves to another shard. The client asks again: no caller is told this. */
-  NAMESPACE_MOVED
+  LIMIT_TOO_SMALL
 }

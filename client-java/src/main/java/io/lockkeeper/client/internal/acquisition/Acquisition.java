@@ -1,7 +1,6 @@
 package io.lockkeeper.client.internal.acquisition;
 
 import io.grpc.Status;
-import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.LeaseLostException;
 import io.lockkeeper.client.LockHandle;
 import io.lockkeeper.client.LockRequest;
@@ -11,6 +10,7 @@ import io.lockkeeper.client.NotAcquiredException;
 import io.lockkeeper.client.NotAcquiredReason;
 import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.internal.context.ClientContext;
+import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.loop.ResettableTimer;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
@@ -22,7 +22,6 @@ import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.QueuePosition;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.ReleaseRequested;
-import io.lockkeeper.v1.WrongShard;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -37,7 +36,6 @@ import java.util.function.Supplier;
  *      ^                | \               \                  ^
  *      +--unavailable---+  +--given up-----+--granted again--+
  *   PENDING, SENT --refused, not acquired, lease over, time out--> ENDED;  HELD --lost--> ENDED
- *   PENDING, SENT --another shard serves it, or will--> PENDING, in another session
  * </pre>
  *
  * <p>In every state, it is repeated to the server of each new stream, which may be another than
@@ -49,28 +47,24 @@ public final class Acquisition implements Pending {
   /** How long a request may be refused beyond its wait limit: one that does not wait, too. */
   private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** How often a request that may not wait is asked anew at another shard. */
-  private static final int MOST_HOPS_AT_ONCE = 2;
-
   static final ReleaseResult LOST = new ReleaseResult(ReleaseResult.Outcome.LOST, 0);
   private static final LockRequest UNWANTED = LockRequest.of("unwanted");
   private static final ReleaseResult ALREADY_RELEASED =
       new ReleaseResult(ReleaseResult.Outcome.ALREADY_RELEASED, 0);
 
+  private final String requestId;
   private final LockRequest request;
   private final ClientContext context;
+  private final SessionLink session;
   private final Telemetry.Request telemetry;
   private final CompletableFuture<LockHandle> result = new CompletableFuture<>();
   private final CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
   private final HoldState hold;
-  private final WaitClock waiting;
+  private final EventFilter filter = new EventFilter();
+  private final long madeAtNanos;
   private final ResettableTimer limit;
   private final ResettableTimer retry;
-  private String requestId;
-  private SessionLink session;
-  private EventFilter filter = new EventFilter();
   private State state = State.PENDING;
-  private int hops;
   private boolean heard;
   private boolean repeating;
   private volatile boolean unwanted;
@@ -114,8 +108,8 @@ public final class Acquisition implements Pending {
     this.context = context;
     this.session = session;
     this.telemetry = telemetry;
-    this.hold = new HoldState(this, context, keeper);
-    this.waiting = WaitClock.start(context.loop(), request.waitLimit());
+    this.hold = new HoldState(this, context, session, keeper);
+    this.madeAtNanos = context.loop().nanos();
     this.limit = new ResettableTimer(context.loop());
     this.retry = new ResettableTimer(context.loop());
     CompletableFuture<LockHandle> unused =
@@ -149,35 +143,8 @@ public final class Acquisition implements Pending {
     return requestId;
   }
 
-  /** Returns what is asked for. */
-  public LockRequest request() {
+  LockRequest request() {
     return request;
-  }
-
-  /** Returns the session that it belongs to now. */
-  SessionLink session() {
-    return session;
-  }
-
-  /** Belongs to the session that asks for it from now on. */
-  public void belongTo(SessionLink next) {
-    session = next;
-  }
-
-  /** Belongs to another session, and is asked anew: by another id, of which no server knows. */
-  public void askAnew(SessionLink next, String otherId) {
-    retry.cancel();
-    session = next;
-    requestId = otherId;
-    filter = new EventFilter();
-    state = State.PENDING;
-    heard = false;
-    repeating = false;
-  }
-
-  /** Returns how often it was asked anew. */
-  public int hops() {
-    return hops;
   }
 
   /** Returns whether it holds for {@code owner}. */
@@ -213,7 +180,7 @@ public final class Acquisition implements Pending {
   /** Begins: sends the request if that is possible now, and limits the wait for an answer. */
   public void start() {
     long answer = context.settings().requestTimeout().toNanos();
-    long wait = request.waitLimit().isPresent() ? waiting.leftNanos() : 0;
+    long wait = request.waitLimit().map(Loop::toNanos).orElse(0L);
     limit.set(wait + answer, this::onLimit);
     send();
   }
@@ -244,9 +211,9 @@ public final class Acquisition implements Pending {
     retry.cancel();
     switch (state) {
       case PENDING, SENT -> {
-        String holder = context.settings().holder();
+        long waited = context.loop().nanos() - madeAtNanos;
         if (session.send(
-            SessionRequests.acquire(request, requestId, holder, waiting.waitedNanos()))) {
+            SessionRequests.acquire(request, requestId, context.settings().holder(), waited))) {
           state = State.SENT;
         }
       }
@@ -379,8 +346,6 @@ public final class Acquisition implements Pending {
   private void onNotAcquired(NotAcquired event) {
     if (state == State.HELD) {
       onLost(Protos.toLossReason(event.getReason()));
-    } else if (state != State.RELEASING && Protos.isMoved(event)) {
-      onNamespaceMoved();
     } else {
       LockkeeperException why = Protos.toException(names(), event);
       end(() -> why, why instanceof LeaseLostException ? LOST : ALREADY_RELEASED);
@@ -410,12 +375,9 @@ public final class Acquisition implements Pending {
     if (state == State.RELEASING || (state == State.HELD && hold.isConfirmed())) {
       return; // The answer to the release is what counts; or a repetition was not needed.
     }
-    if (state != State.HELD && onRefusedForShard(refused)) {
-      return;
-    }
     boolean isLimit = refused.getCode() == Status.Code.RESOURCE_EXHAUSTED.value();
     boolean mayAskAgain = refused.hasRetryAfter() && (repeating || !isLimit);
-    if (mayAskAgain && (state == State.HELD || !waiting.isOver(REFUSAL_NANOS))) {
+    if (mayAskAgain && (state == State.HELD || !isPastItsWaitLimit())) {
       if (state == State.SENT && !repeating) {
         state = State.PENDING; // A refused request has changed nothing: it may wait for later.
       }
@@ -427,55 +389,12 @@ public final class Acquisition implements Pending {
     }
   }
 
-  /** Returns whether it is refused for the shard that was asked, and not by itself. */
-  private boolean onRefusedForShard(Refused refused) {
-    ErrorReason reason = Protos.toErrorReason(refused.getReason());
-    if (reason == ErrorReason.WRONG_SHARD) {
-      onHeard();
-      onWrongShard(refused.getWrongShard());
-    } else if (reason == ErrorReason.NAMESPACE_MOVING) {
-      onHeard();
-      onNamespaceMoving(refused);
-    }
-    return reason == ErrorReason.WRONG_SHARD || reason == ErrorReason.NAMESPACE_MOVING;
-  }
-
-  /** Follows: as often as it takes while it may wait, and twice at once. */
-  private void onWrongShard(WrongShard said) {
-    if (hops >= MOST_HOPS_AT_ONCE && waiting.isOver(0)) {
-      failForGood(timedOut("none of the shards that were asked serves it"));
-      return;
-    }
-    hops++;
-    session.askAnew(this, Optional.of(said), repeating);
-  }
-
-  /** Nobody serves the locks for the moment: asks again, the last time when its wait is over. */
-  private void onNamespaceMoving(Refused refused) {
-    if (waiting.isOver(0)) {
-      failForGood(timedOut("its namespace moves to another shard"));
-      return;
-    }
-    if (state == State.SENT && !repeating) {
-      state = State.PENDING;
-    }
-    long pauseNanos = context.backoff().retryNanos(Protos.toRetryNanos(refused));
-    retry.set(Math.min(pauseNanos, waiting.leftNanos()), this::send);
-  }
-
-  /** The shard gives the locks away, and its place in the queue is gone. */
-  private void onNamespaceMoved() {
-    if (waiting.isOver(0)) {
-      end(() -> timedOut("its namespace moves to another shard"), ALREADY_RELEASED);
-      return;
-    }
-    hops++;
-    session.askAnew(this, Optional.empty(), false);
-  }
-
-  /** Returns how long it waits, and may wait. */
-  public WaitClock waiting() {
-    return waiting;
+  private boolean isPastItsWaitLimit() {
+    long waitedNanos = context.loop().nanos() - madeAtNanos;
+    return request
+        .waitLimit()
+        .filter(limit -> waitedNanos >= Loop.toNanos(limit) + REFUSAL_NANOS)
+        .isPresent();
   }
 
   /** The server refused the release. */
@@ -541,7 +460,10 @@ public final class Acquisition implements Pending {
 
   private void onLimit() {
     boolean timedOut = heard && request.waitLimit().isPresent() && state == State.SENT;
-    giveUp(timedOut ? timedOut("no server said so in time") : session.unavailable(names()));
+    giveUp(
+        timedOut
+            ? notAcquired(NotAcquiredReason.TIMED_OUT, "no server said so in time")
+            : session.unavailable(names()));
   }
 
   private void giveUp(LockkeeperException why) {
@@ -580,11 +502,6 @@ public final class Acquisition implements Pending {
       result.completeExceptionally(unlessGranted.get());
     }
     released.complete(unlessReleased);
-  }
-
-  /** Returns what a request fails with whose wait is over. */
-  public NotAcquiredException timedOut(String detail) {
-    return notAcquired(NotAcquiredReason.TIMED_OUT, detail);
   }
 
   private NotAcquiredException notAcquired(NotAcquiredReason reason, String detail) {

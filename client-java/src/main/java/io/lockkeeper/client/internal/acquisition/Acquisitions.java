@@ -20,37 +20,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All acquisitions of one session by request id, in the order in which they were requested. On the
+ * All acquisitions of one client by request id, in the order in which they were requested. On the
  * client's loop only.
  */
 public final class Acquisitions {
 
   private static final Logger LOG = LoggerFactory.getLogger(Acquisitions.class);
 
+  /** How many requests and holds one client may have. */
+  private static final int CAPACITY = 10_000;
+
   private final ClientContext context;
   private final SessionLink session;
-  private final Room room;
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
 
-  /**
-   * Makes the acquisitions of one session.
-   *
-   * @param room how many the client may have in all its sessions
-   */
-  public Acquisitions(ClientContext context, SessionLink session, Room room) {
+  public Acquisitions(ClientContext context, SessionLink session) {
     this.context = context;
     this.session = session;
-    this.room = room;
   }
 
   /** Adds a request; returns false, and fails it, if there are too many. */
   public boolean add(Acquisition acquisition) {
-    if (!room.take()) {
+    if (acquisitions.size() >= CAPACITY) {
       acquisition.fail(
           new LockkeeperException(
               LockNames.quoted(acquisition.names())
                   + ": this client has "
-                  + Room.CAPACITY
+                  + CAPACITY
                   + " requests and locks: release some, or use more clients"));
       return false;
     }
@@ -58,28 +54,8 @@ public final class Acquisitions {
     return true;
   }
 
-  /** Adds one that has room already. */
-  public void addMoved(Acquisition acquisition) {
-    acquisitions.put(acquisition.requestId(), acquisition);
-  }
-
-  /** Removes one that has ended, if it is here. */
   public void remove(Acquisition acquisition) {
-    if (acquisitions.remove(acquisition.requestId()) != null) {
-      room.leave();
-    }
-  }
-
-  /**
-   * Removes one that is asked anew elsewhere, and keeps its room.
-   *
-   * @param mayBeKnown whether a server may have something of it, which is released then
-   */
-  public void leave(Acquisition acquisition, boolean mayBeKnown) {
     acquisitions.remove(acquisition.requestId());
-    if (mayBeKnown) {
-      release(acquisition.requestId());
-    }
   }
 
   public boolean isEmpty() {
@@ -163,7 +139,7 @@ public final class Acquisitions {
 
   /** Releases an unknown acquisition, and repeats that until it is certain or the lease is over. */
   private void release(String requestId) {
-    if (!room.take()) {
+    if (acquisitions.size() >= CAPACITY) {
       session.send(SessionRequests.release(requestId, 0));
       return; // No room to remember it: the server repeats it after a resume.
     }

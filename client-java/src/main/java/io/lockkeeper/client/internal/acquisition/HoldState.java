@@ -50,6 +50,7 @@ public final class HoldState {
   private final Acquisition acquisition;
   private final LockRequest request;
   private final ClientContext context;
+  private final SessionLink session;
   private final HolderCalls calls;
   private final Optional<Keeper> keeper;
   private List<Loop.Timer> limitTimers = List.of();
@@ -62,12 +63,17 @@ public final class HoldState {
   private boolean contentionTold;
   private long awaySinceNanos;
 
-  HoldState(Acquisition acquisition, ClientContext context, Optional<Keeper> keeper) {
+  HoldState(
+      Acquisition acquisition,
+      ClientContext context,
+      SessionLink session,
+      Optional<Keeper> keeper) {
     this.keeper = keeper;
     this.acquisition = acquisition;
     this.request = acquisition.request();
     this.context = context;
-    this.calls = new HolderCalls(acquisition, context);
+    this.session = session;
+    this.calls = new HolderCalls(acquisition.names(), context, session);
     this.jeopardy = new ResettableTimer(context.loop());
   }
 
@@ -75,13 +81,13 @@ public final class HoldState {
   LockHandle begin(Granted granted) {
     List<LockGrant> grants = Protos.toGrants(granted);
     // Only an owner adds levels to a hold.
-    outer = request.owner().isEmpty() ? List.of() : acquisition.session().limitedHolds().of(grants);
+    outer = request.owner().isEmpty() ? List.of() : session.limitedHolds().of(grants);
     GrantedHandle mine =
         new GrantedHandle(
             acquisition,
             context,
             grants,
-            acquisition.session().validity(),
+            session.validity(),
             limitFromNow(),
             outer.stream().flatMap(hold -> hold.handle.stream()).toList());
     handle = Optional.of(mine);
@@ -89,7 +95,7 @@ public final class HoldState {
     calls.resume();
     outer.forEach(hold -> hold.nest(this));
     if (request.maxHold().isPresent()) {
-      acquisition.session().limitedHolds().add(this, grants);
+      session.limitedHolds().add(this, grants);
       startLimit(request.maxHold().get());
     }
     if (request.listener() != LockListener.NONE) {
@@ -228,7 +234,7 @@ public final class HoldState {
       handle.ifPresent(GrantedHandle::onReleaseConfirmed);
     }
     if (request.maxHold().isPresent()) {
-      handle.ifPresent(mine -> acquisition.session().limitedHolds().remove(this, mine.grants()));
+      handle.ifPresent(mine -> session.limitedHolds().remove(this, mine.grants()));
     }
     acquisition.telemetry().onEnded(Optional.empty());
   }

@@ -22,8 +22,9 @@ final class HolderCalls {
 
   private static final int CAPACITY = 100;
 
-  private final Acquisition acquisition;
+  private final String locks;
   private final ClientContext context;
+  private final SessionLink session;
   private final ArrayDeque<Call> calls = new ArrayDeque<>(1); // Mostly empty.
   private final ResettableTimer retry;
   private boolean paused;
@@ -35,9 +36,10 @@ final class HolderCalls {
     }
   }
 
-  HolderCalls(Acquisition acquisition, ClientContext context) {
-    this.acquisition = acquisition;
+  HolderCalls(String locks, ClientContext context, SessionLink session) {
+    this.locks = locks;
     this.context = context;
+    this.session = session;
     this.retry = new ResettableTimer(context.loop());
   }
 
@@ -46,7 +48,7 @@ final class HolderCalls {
     if (calls.size() >= CAPACITY) {
       answer.completeExceptionally(
           new LockkeeperException(
-              LockNames.quoted(acquisition.names())
+              LockNames.quoted(locks)
                   + ": more than "
                   + CAPACITY
                   + " calls of this hold wait: send fewer"));
@@ -56,11 +58,7 @@ final class HolderCalls {
     Loop.Timer limit =
         context
             .loop()
-            .schedule(
-                limitNanos,
-                () ->
-                    answer.completeExceptionally(
-                        acquisition.session().unavailable(acquisition.names())));
+            .schedule(limitNanos, () -> answer.completeExceptionally(session.unavailable(locks)));
     calls.add(new Call(request, answer, limit));
     if (calls.size() == 1) {
       send();
@@ -83,7 +81,7 @@ final class HolderCalls {
   private void send() {
     retry.cancel();
     if (!calls.isEmpty() && !paused) {
-      acquisition.session().send(calls.peek().request());
+      session.send(calls.peek().request());
     }
   }
 
@@ -108,7 +106,7 @@ final class HolderCalls {
         || Protos.isPassing(code, Protos.toErrorReason(refused.getReason()))) {
       retry.set(context.backoff().retryNanos(Protos.toRetryNanos(refused)), this::resume);
     } else {
-      calls.pop().fail(Protos.toRefusal(acquisition.names(), refused));
+      calls.pop().fail(Protos.toRefusal(locks, refused));
       skipGivenUp();
       send();
     }

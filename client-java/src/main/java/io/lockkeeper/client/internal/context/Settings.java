@@ -48,14 +48,13 @@ public record Settings(
    * Returns the message of what fails because no server has answered in time.
    *
    * @param request what was asked, human-readable: names the lock
-   * @param asked the servers that were asked
    */
-  public String unavailable(String request, List<Target> asked, String lastFailure) {
+  public String unavailable(String request, String lastFailure) {
     return request
         + ": no server answered within "
         + requestTimeout
         + ": check that one of "
-        + asked.stream().map(Object::toString).collect(Collectors.joining(", "))
+        + servers.stream().map(Object::toString).collect(Collectors.joining(", "))
         + " runs and can reach ZooKeeper; last: "
         + lastFailure;
   }

@@ -16,7 +16,6 @@ import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.protocol.Exclusion;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.session.Session;
-import io.lockkeeper.client.internal.shard.ShardSessions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -48,7 +47,7 @@ public final class KeptLocks {
   private static final Logger LOG = LoggerFactory.getLogger(KeptLocks.class);
 
   private final ClientContext context;
-  private final ShardSessions sessions;
+  private final Session session;
   private final Loop loop;
   private final Map<Terms, Line> lines = new HashMap<>();
   private final Map<String, List<KeptHold>> usedByOwner = new HashMap<>();
@@ -57,9 +56,9 @@ public final class KeptLocks {
 
   private static void nothing() {}
 
-  public KeptLocks(ClientContext context, ShardSessions sessions) {
+  public KeptLocks(ClientContext context, Session session) {
     this.context = context;
-    this.sessions = sessions;
+    this.session = session;
     this.loop = context.loop();
   }
 
@@ -202,7 +201,7 @@ public final class KeptLocks {
   /** Asks the server, as if nothing was ever kept. */
   private void ask(Turn turn) {
     KeptHold hold = new KeptHold(this, turn);
-    Acquisition acquisition = sessions.prepareKept(turn.sent(hold), hold);
+    Acquisition acquisition = session.prepareKept(turn.sent(hold), hold);
     synchronized (this) {
       hold.asks(acquisition);
       turn.acquisition = Optional.of(acquisition);
@@ -218,10 +217,10 @@ public final class KeptLocks {
                     onNotGranted(turn, acquisition, failure);
                   }
                 });
-    sessions.request(
+    session.request(
         acquisition,
         () ->
-            sessions.isHeldBy(turn.owner(), turn.terms().locks())
+            session.isHeldBy(turn.owner(), turn.terms().locks())
                 ? Optional.of(wouldDeadlock(turn.request()))
                 : Optional.empty());
     if (turn.isUnwanted()) { // Since before it was known by what it asks.

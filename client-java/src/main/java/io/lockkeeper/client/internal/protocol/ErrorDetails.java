@@ -10,12 +10,9 @@ import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.RequestRefusedException;
-import io.lockkeeper.client.internal.loop.Loop;
-import io.lockkeeper.v1.WrongShard;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,14 +22,9 @@ import org.jspecify.annotations.Nullable;
  * @param reason why, for programs; unknown where the server does not say so, or gRPC itself failed
  * @param field the field that was wrong; empty: none was named
  * @param retryAfter when to try again; empty: the server does not say so
- * @param wrongShard who serves the namespace, if another shard does; empty: the server does not say
  */
 public record ErrorDetails(
-    Status status,
-    ErrorReason reason,
-    String field,
-    Optional<Duration> retryAfter,
-    Optional<WrongShard> wrongShard) {
+    Status status, ErrorReason reason, String field, Optional<Duration> retryAfter) {
 
   private static final String DOMAIN = "lockkeeper.io";
 
@@ -52,13 +44,12 @@ public record ErrorDetails(
             .flatMap(bad -> bad.getFieldViolationsList().stream().findFirst())
             .map(BadRequest.FieldViolation::getField)
             .orElse(""),
-        find(details, RetryInfo.class).map(retry -> Protos.toJava(retry.getRetryDelay())),
-        find(details, WrongShard.class));
+        find(details, RetryInfo.class).map(retry -> Protos.toJava(retry.getRetryDelay())));
   }
 
   /** Returns details of which only the status is known. */
   public static ErrorDetails of(Status status) {
-    return new ErrorDetails(status, ErrorReason.UNKNOWN, "", Optional.empty(), Optional.empty());
+    return new ErrorDetails(status, ErrorReason.UNKNOWN, "", Optional.empty());
   }
 
   private static <M extends Message> Optional<M> find(
@@ -102,20 +93,6 @@ public record ErrorDetails(
   /** Returns whether no server has said this: it could not be reached, or said nothing. */
   public boolean isOfTransport() {
     return isPassing() && reason == ErrorReason.UNKNOWN;
-  }
-
-  /** Returns what the server says of another shard, if the call was for that. */
-  public Optional<WrongShard> otherShard() {
-    return reason == ErrorReason.WRONG_SHARD
-        ? Optional.of(wrongShard.orElse(WrongShard.getDefaultInstance()))
-        : Optional.empty();
-  }
-
-  /** Returns when to try again, in nanoseconds from now; empty: the server does not say so. */
-  public OptionalLong retryNanos() {
-    return retryAfter.isPresent()
-        ? OptionalLong.of(Loop.toNanos(retryAfter.get()))
-        : OptionalLong.empty();
   }
 
   /** Returns the gRPC status code. */

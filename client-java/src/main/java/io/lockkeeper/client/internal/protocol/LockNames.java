@@ -19,12 +19,6 @@ public final class LockNames {
     return locks.stream().map(LockSpec::name).collect(Collectors.joining(", "));
   }
 
-  /** Returns the namespace of a lock, or of the locks below a prefix: the first segment. */
-  public static String namespace(String name) {
-    int end = name.indexOf('/');
-    return end < 0 ? name : name.substring(0, end);
-  }
-
   /** Returns how messages name a lock, or several. */
   public static String quoted(String names) {
     return "lock \"" + names + "\"";

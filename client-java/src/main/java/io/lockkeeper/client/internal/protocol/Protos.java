@@ -233,17 +233,10 @@ public final class Protos {
           NOT_ACQUIRED_REASON_WITHDRAWN,
           NOT_ACQUIRED_REASON_REMOVED,
           NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL,
-          NOT_ACQUIRED_REASON_NAMESPACE_MOVED,
           NOT_ACQUIRED_REASON_UNSPECIFIED,
           UNRECOGNIZED ->
           LossReason.REMOVED;
     };
-  }
-
-  /** Returns whether a request has lost its place for a move of its namespace. */
-  public static boolean isMoved(NotAcquired message) {
-    return message.getReason()
-        == io.lockkeeper.v1.NotAcquiredReason.NOT_ACQUIRED_REASON_NAMESPACE_MOVED;
   }
 
   /** Returns what a request fails with that is not granted. */
@@ -260,8 +253,6 @@ public final class Protos {
       case NOT_ACQUIRED_REASON_REMOVED -> notAcquired(lock, NotAcquiredReason.REMOVED, message);
       case NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL ->
           notAcquired(lock, NotAcquiredReason.LIMIT_TOO_SMALL, message);
-      case NOT_ACQUIRED_REASON_NAMESPACE_MOVED ->
-          notAcquired(lock, NotAcquiredReason.NAMESPACE_MOVED, message);
       case NOT_ACQUIRED_REASON_UNSPECIFIED, UNRECOGNIZED ->
           notAcquired(lock, NotAcquiredReason.UNKNOWN, message);
     };
@@ -325,9 +316,6 @@ public final class Protos {
       case ERROR_REASON_NOT_HELD -> ErrorReason.NOT_HELD;
       case ERROR_REASON_ACQUISITION_ENDED -> ErrorReason.ACQUISITION_ENDED;
       case ERROR_REASON_COUNTER_EXHAUSTED -> ErrorReason.COUNTER_EXHAUSTED;
-      case ERROR_REASON_WRONG_SHARD -> ErrorReason.WRONG_SHARD;
-      case ERROR_REASON_ACROSS_SHARDS -> ErrorReason.ACROSS_SHARDS;
-      case ERROR_REASON_SHARDS_CHANGED -> ErrorReason.SHARDS_CHANGED;
       case ERROR_REASON_QUEUE_FULL -> ErrorReason.QUEUE_FULL;
       case ERROR_REASON_LEASE_FULL -> ErrorReason.LEASE_FULL;
       case ERROR_REASON_LIMIT_REACHED -> ErrorReason.LIMIT_REACHED;
@@ -337,7 +325,6 @@ public final class Protos {
       case ERROR_REASON_LEASE_MOVED -> ErrorReason.LEASE_MOVED;
       case ERROR_REASON_CONNECTION_TOO_OLD -> ErrorReason.CONNECTION_TOO_OLD;
       case ERROR_REASON_COORDINATOR_UNREACHABLE -> ErrorReason.COORDINATOR_UNREACHABLE;
-      case ERROR_REASON_NAMESPACE_MOVING -> ErrorReason.NAMESPACE_MOVING;
       case ERROR_REASON_SUPERSEDED -> ErrorReason.SUPERSEDED;
       case ERROR_REASON_STORE_REFUSED -> ErrorReason.STORE_REFUSED;
       case ERROR_REASON_INTERNAL -> ErrorReason.INTERNAL;

@@ -9,7 +9,7 @@ import io.lockkeeper.client.internal.acquisition.Pending;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.kept.KeptLocks;
 import io.lockkeeper.client.internal.protocol.LockNames;
-import io.lockkeeper.client.internal.shard.ShardSessions;
+import io.lockkeeper.client.internal.session.Session;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -22,10 +22,10 @@ import java.util.concurrent.TimeoutException;
  * it in the calling thread.
  *
  * @param context what the parts of the client share
- * @param sessions where requests are submitted
+ * @param session where requests are submitted
  * @param kept the locks that stay with the client while nobody else wants them
  */
-public record AcquireCalls(ClientContext context, ShardSessions sessions, KeptLocks kept) {
+public record AcquireCalls(ClientContext context, Session session, KeptLocks kept) {
 
   /** Acquires without waiting; when the future ends in another way, the request is withdrawn. */
   public CompletableFuture<LockHandle> async(LockRequest request) {
@@ -102,8 +102,8 @@ public record AcquireCalls(ClientContext context, ShardSessions sessions, KeptLo
     if (request.keepUnused().isPresent()) {
       return kept.submit(request, callerWaits);
     }
-    Acquisition acquisition = sessions.prepare(request);
-    sessions.request(
+    Acquisition acquisition = session.prepare(request);
+    session.request(
         acquisition, () -> request.owner().isEmpty() ? Optional.empty() : kept.refusal(request));
     return acquisition;
   }

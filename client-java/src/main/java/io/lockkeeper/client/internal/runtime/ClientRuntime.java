@@ -6,8 +6,7 @@ import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.context.Settings;
 import io.lockkeeper.client.internal.kept.KeptLocks;
 import io.lockkeeper.client.internal.loop.Loop;
-import io.lockkeeper.client.internal.shard.ShardSessions;
-import io.lockkeeper.client.internal.shard.Shards;
+import io.lockkeeper.client.internal.session.Session;
 import io.lockkeeper.v1.WatchRequest;
 import java.time.Duration;
 import java.util.HashSet;
@@ -21,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts of one running client: how they are wired, and how they end: the leases, the watches,
+ * The parts of one running client: how they are wired, and how they end: the lease, the watches,
  * the threads, in this order and in a bounded time.
  */
 public final class ClientRuntime implements AutoCloseable {
@@ -31,8 +30,7 @@ public final class ClientRuntime implements AutoCloseable {
 
   private final ClientContext context;
   private final Loop loop;
-  private final Shards shards;
-  private final ShardSessions sessions;
+  private final Session session;
   private final AcquireCalls acquireCalls;
   private final UnaryCalls unaryCalls;
   private volatile boolean closed;
@@ -42,10 +40,9 @@ public final class ClientRuntime implements AutoCloseable {
   public ClientRuntime(Settings settings) {
     this.context = ClientContext.start(settings);
     this.loop = context.loop();
-    this.shards = new Shards(context);
-    this.sessions = new ShardSessions(context, shards);
-    this.acquireCalls = new AcquireCalls(context, sessions, new KeptLocks(context, sessions));
-    this.unaryCalls = new UnaryCalls(context, shards);
+    this.session = new Session(context);
+    this.acquireCalls = new AcquireCalls(context, session, new KeptLocks(context, session));
+    this.unaryCalls = new UnaryCalls(context);
   }
 
   /** Returns the calls that acquire locks. */
@@ -58,17 +55,14 @@ public final class ClientRuntime implements AutoCloseable {
     return unaryCalls;
   }
 
-  /**
-   * Returns the public short name of the lease at the servers that the client was given; empty:
-   * there is none now.
-   */
+  /** Returns the public short name of the lease; empty: there is none now. */
   public String leaseTag() {
-    return sessions.leaseTag();
+    return session.leaseTag();
   }
 
   /** Watches the names or the prefix of {@code request}. */
   public Watch watch(WatchRequest request, WatchListener listener) {
-    return WatchStream.start(request, listener, context, shards, watches);
+    return WatchStream.start(request, listener, context, watches);
   }
 
   /** Returns whether {@link #close} was called. */
@@ -81,7 +75,7 @@ public final class ClientRuntime implements AutoCloseable {
   public void close() {
     closed = true;
     CompletableFuture<Void> ended = new CompletableFuture<>();
-    if (!loop.executeIfRunning(() -> sessions.close(() -> ended.complete(null)))) {
+    if (!loop.executeIfRunning(() -> session.close(() -> ended.complete(null)))) {
       ended.complete(null);
     }
     boolean interrupted = false;
@@ -103,7 +97,7 @@ public final class ClientRuntime implements AutoCloseable {
     try {
       ended.get(END_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      LOG.atWarn().log("No server confirmed the end of a lease: it ends by its time to live");
+      LOG.atWarn().log("No server confirmed the end of the lease: it ends by its time to live");
     } catch (ExecutionException e) {
       throw new IllegalStateException("the end of a session never fails", e);
     }
@@ -135,9 +129,8 @@ public final class ClientRuntime implements AutoCloseable {
   /** Completes what was submitted to the loop before, so that no caller waits for ever. */
   private void endLoop() {
     loop.drain();
-    sessions.abandon();
+    session.abandon();
     List.copyOf(watches).forEach(WatchStream::onClientClosed);
-    shards.close();
     loop.stop();
   }
 }

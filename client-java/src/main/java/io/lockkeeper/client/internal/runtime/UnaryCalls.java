@@ -5,7 +5,6 @@ import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
 import io.lockkeeper.client.Contender;
-import io.lockkeeper.client.ErrorReason;
 import io.lockkeeper.client.LockInfo;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.ServerUnavailableException;
@@ -19,9 +18,6 @@ import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.protocol.Limits;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
-import io.lockkeeper.client.internal.session.Session;
-import io.lockkeeper.client.internal.shard.ShardServers;
-import io.lockkeeper.client.internal.shard.Shards;
 import io.lockkeeper.client.internal.transport.ServerList;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.CheckTokenRequest;
@@ -35,19 +31,15 @@ import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.RequestReleaseRequest;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -55,9 +47,8 @@ import java.util.stream.Stream;
 
 /**
  * The calls that ask about locks, or act on others' locks: each is one unary call, on a connection
- * apart from the leases', and repeated at other servers, and at other shards, until one can serve
- * or the request timeout is over. They wait in the calling thread; {@link #async} makes one on a
- * thread of the client's.
+ * apart from the lease's, and repeated at other servers until one can serve or the request timeout
+ * is over. They wait in the calling thread; {@link #async} makes one on a thread of the client's.
  */
 public final class UnaryCalls implements AutoCloseable {
 
@@ -70,8 +61,7 @@ public final class UnaryCalls implements AutoCloseable {
   private final Settings settings;
   private final Loop loop;
   private final Callbacks callbacks;
-  private final Shards shards;
-  private final Map<ShardServers, UnaryChannel> channels = new HashMap<>();
+  private final UnaryChannel channel;
   private final ThreadPoolExecutor executor =
       new ThreadPoolExecutor(
           ASYNC_THREADS,
@@ -84,13 +74,12 @@ public final class UnaryCalls implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
           });
-  private boolean closed;
 
-  UnaryCalls(ClientContext context, Shards shards) {
+  UnaryCalls(ClientContext context) {
     this.settings = context.settings();
     this.loop = context.loop();
     this.callbacks = context.callbacks();
-    this.shards = shards;
+    this.channel = new UnaryChannel(new ServerList(settings.channels(), context.discovery()));
     executor.allowCoreThreadTimeOut(true); // Most clients never ask: they have no such thread.
   }
 
@@ -171,7 +160,6 @@ public final class UnaryCalls implements AutoCloseable {
     ForceReleaseResponse answer =
         ask(
             LockNames.quoted(name),
-            () -> shards.ofNames(List.of(name)),
             AdminServiceGrpc::newBlockingStub,
             stub -> stub.forceRelease(request.build()));
     return grace.isPresent() ? answer.getAsked() : answer.getReleased();
@@ -199,32 +187,22 @@ public final class UnaryCalls implements AutoCloseable {
             .build();
     return ask(
         "locks that begin with \"" + prefix + "\"",
-        () -> shards.ofPrefix(prefix),
         LockServiceGrpc::newBlockingStub,
         stub -> stub.listLocks(request));
   }
 
   private <T> T ask(String lock, Function<LockServiceGrpc.LockServiceBlockingStub, T> question) {
-    return ask(
-        LockNames.quoted(lock),
-        () -> shards.ofNames(List.of(lock)),
-        LockServiceGrpc::newBlockingStub,
-        question);
+    return ask(LockNames.quoted(lock), LockServiceGrpc::newBlockingStub, question);
   }
 
   private <S extends AbstractStub<S>, T> T ask(
-      String what,
-      Supplier<ShardServers> where,
-      Function<Channel, S> service,
-      Function<S, T> question) {
+      String what, Function<Channel, S> service, Function<S, T> question) {
     if (loop.isCurrentThread()) {
       throw new IllegalStateException(
           "this call waits and must not be made in a callback on the client's own thread");
     }
-    Attempts attempts = new Attempts(what, where);
+    Attempts attempts = new Attempts(what);
     while (true) {
-      ShardServers at = where.get();
-      UnaryChannel channel = channelTo(at);
       long leftNanos = attempts.leftNanos();
       // A server that does not answer must leave time for the others.
       boolean isLast = attempts.failures >= channel.count();
@@ -234,7 +212,7 @@ public final class UnaryCalls implements AutoCloseable {
         return question.apply(
             service.apply(via).withDeadlineAfter(Math.max(1, tryNanos), TimeUnit.NANOSECONDS));
       } catch (StatusRuntimeException e) {
-        attempts.pauseOrThrow(e, at, channel, via);
+        attempts.pauseOrThrow(e, via);
       }
     }
   }
@@ -242,15 +220,12 @@ public final class UnaryCalls implements AutoCloseable {
   /** What was tried for one call, and when to try again. In the calling thread. */
   private final class Attempts {
     private final String what;
-    private final Supplier<ShardServers> where;
     private final Backoff backoff = new Backoff(new SplittableRandom());
     private final long startedNanos = System.nanoTime();
     private int failures;
-    private int hops;
 
-    Attempts(String what, Supplier<ShardServers> where) {
+    Attempts(String what) {
       this.what = what;
-      this.where = where;
     }
 
     long leftNanos() {
@@ -258,97 +233,32 @@ public final class UnaryCalls implements AutoCloseable {
     }
 
     /** One attempt has failed: returns when the next one is due, or throws why there is none. */
-    void pauseOrThrow(
-        StatusRuntimeException e, ShardServers at, UnaryChannel channel, ManagedChannel via) {
-      throwIfInterrupted(e);
-      ErrorDetails details = ErrorDetails.of(e);
-      if (details.otherShard().isPresent()) {
-        follow(at, details);
-      } else if (details.reason() == ErrorReason.NAMESPACE_MOVING) {
-        pause(backoff.retryNanos(details.retryNanos()), details); // So will the other servers say.
-      } else if (details.isPassing()) {
-        moveOn(e, details, channel, via);
-      } else {
-        throw details.toException(what);
-      }
-    }
-
-    private void throwIfInterrupted(Exception cause) {
+    void pauseOrThrow(StatusRuntimeException e, ManagedChannel via) {
       if (Thread.currentThread().isInterrupted()) {
         throw new LockkeeperException(
-            what + ": interrupted while waiting for a server's answer", cause);
+            what + ": interrupted while waiting for a server's answer", e);
       }
-    }
-
-    private void moveOn(
-        StatusRuntimeException e, ErrorDetails details, UnaryChannel channel, ManagedChannel via) {
+      ErrorDetails details = ErrorDetails.of(e);
+      if (!details.isPassing()) {
+        throw details.toException(what);
+      }
       failures++;
       long pauseNanos = backoff.nanosAfter(failures);
       long leftNanos = leftNanos();
-      String failed = channel.moveOn(via, details.retryNanos().orElse(0));
+      String failed = channel.moveOn(via, details.retryAfter().map(Loop::toNanos).orElse(0L));
       if (leftNanos - pauseNanos <= 0) {
         throw new ServerUnavailableException(
-            settings.unavailable(
-                what, where.get().discovery().targets(), failed + ": " + e.getStatus()),
-            e);
+            settings.unavailable(what, failed + ": " + e.getStatus()), e);
       }
       // As long as the next server has asked for, while there is time enough for another one.
       LockSupport.parkNanos(Math.max(pauseNanos, Math.min(channel.aloneNanos(), leftNanos / 2)));
     }
-
-    /** Finds out who serves it; pauses if those who were asked should, or too many were. */
-    private void follow(ShardServers from, ErrorDetails said) {
-      CompletableFuture<Boolean> learned = new CompletableFuture<>();
-      Runnable task =
-          () -> shards.learn(from, said.otherShard().orElseThrow(), () -> learned.complete(true));
-      if (!loop.executeIfRunning(task)) {
-        throw closedClient();
-      }
-      try {
-        boolean unused = learned.get(Math.max(1, leftNanos()), TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throwIfInterrupted(e);
-      } catch (TimeoutException e) {
-        throw said.toException(what);
-      } catch (ExecutionException e) {
-        throw new IllegalStateException("this never fails", e);
-      }
-      hops++;
-      if (hops > Shards.MOST_HOPS_AT_ONCE || where.get() == from) {
-        pause(backoff.withJitter(Shards.CHANGING_NANOS), said);
-      }
-    }
-
-    private void pause(long nanos, ErrorDetails why) {
-      if (leftNanos() - nanos <= 0) {
-        throw why.toException(what);
-      }
-      LockSupport.parkNanos(nanos);
-    }
-  }
-
-  private synchronized UnaryChannel channelTo(ShardServers servers) {
-    if (closed) {
-      throw closedClient();
-    }
-    return channels.computeIfAbsent(
-        servers, its -> new UnaryChannel(new ServerList(settings.channels(), its.discovery())));
-  }
-
-  static IllegalStateException closedClient() {
-    return new IllegalStateException(Session.CLOSED);
   }
 
   /** Takes no more calls; those under way fail. */
   @Override
   public void close() {
     executor.shutdown();
-    closeChannels();
-  }
-
-  private synchronized void closeChannels() {
-    closed = true;
-    channels.values().forEach(UnaryChannel::close);
+    channel.close();
   }
 }

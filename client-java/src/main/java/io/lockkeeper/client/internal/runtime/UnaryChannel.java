@@ -1,10 +1,11 @@
 package io.lockkeeper.client.internal.runtime;
 
 import io.grpc.ManagedChannel;
+import io.lockkeeper.client.internal.session.Session;
 import io.lockkeeper.client.internal.transport.ServerList;
 import java.util.Optional;
 
-/** The connection that the unary calls to the servers of one shard share. For any thread. */
+/** The connection that all unary calls of one client share. For any thread. */
 final class UnaryChannel implements AutoCloseable {
 
   private final ServerList servers;
@@ -23,7 +24,7 @@ final class UnaryChannel implements AutoCloseable {
    */
   synchronized ManagedChannel open() {
     if (closed) {
-      throw UnaryCalls.closedClient();
+      throw new IllegalStateException(Session.CLOSED);
     }
     if (channel.isEmpty()) {
       lookUp();

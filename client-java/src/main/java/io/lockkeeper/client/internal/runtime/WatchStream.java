@@ -16,8 +16,6 @@ import io.lockkeeper.client.internal.loop.Loop;
 import io.lockkeeper.client.internal.loop.ResettableTimer;
 import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.protocol.Protos;
-import io.lockkeeper.client.internal.shard.ShardServers;
-import io.lockkeeper.client.internal.shard.Shards;
 import io.lockkeeper.client.internal.transport.ServerList;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.WatchRequest;
@@ -37,11 +35,9 @@ final class WatchStream implements Watch {
   private final Settings settings;
   private final Loop loop;
   private final Callbacks callbacks;
-  private final Shards shards;
+  private final ServerList servers;
   private final Backoff backoff;
   private final Set<WatchStream> open;
-  private ShardServers at;
-  private ServerList servers;
   private Optional<Attempt> current = Optional.empty();
   private final ResettableTimer retry;
   private final ResettableTimer limit;
@@ -50,9 +46,6 @@ final class WatchStream implements Watch {
   private boolean wasServed;
   private int failures;
 
-  /** How often another shard was found in a row, without an event. */
-  private int hops;
-
   /** There is no next attempt: closed, refused for good, or the client is closed. */
   private boolean over;
 
@@ -60,20 +53,14 @@ final class WatchStream implements Watch {
   private volatile boolean closed;
 
   private WatchStream(
-      WatchRequest what,
-      WatchListener listener,
-      ClientContext context,
-      Shards shards,
-      Set<WatchStream> open) {
+      WatchRequest what, WatchListener listener, ClientContext context, Set<WatchStream> open) {
     this.what = what;
     this.listener = listener;
     this.settings = context.settings();
     this.loop = context.loop();
     this.callbacks = context.callbacks();
     this.backoff = context.backoff();
-    this.shards = shards;
-    this.at = shards.given();
-    this.servers = new ServerList(settings.channels(), at.discovery());
+    this.servers = new ServerList(settings.channels(), context.discovery());
     this.open = open;
     this.retry = new ResettableTimer(loop);
     this.limit = new ResettableTimer(loop);
@@ -83,16 +70,11 @@ final class WatchStream implements Watch {
    * Starts a watch.
    *
    * @param what the names or the prefix
-   * @param shards who serves them
    * @param open all watches of the client, for the loop only; has the watch until it is over
    */
   static Watch start(
-      WatchRequest what,
-      WatchListener listener,
-      ClientContext context,
-      Shards shards,
-      Set<WatchStream> open) {
-    WatchStream watch = new WatchStream(what, listener, context, shards, open);
+      WatchRequest what, WatchListener listener, ClientContext context, Set<WatchStream> open) {
+    WatchStream watch = new WatchStream(what, listener, context, open);
     if (!context.loop().executeIfRunning(watch::begin)) {
       throw new IllegalStateException("this client is closed: build another one");
     }
@@ -140,37 +122,7 @@ final class WatchStream implements Watch {
   }
 
   private void attempt() {
-    try {
-      goTo(where());
-      servers.refresh(loop, this::connect);
-    } catch (LockkeeperException refusal) {
-      abandon();
-      fail(refusal);
-    }
-  }
-
-  private ShardServers where() {
-    return what.getNamesCount() == 0
-        ? shards.ofPrefix(what.getPrefix())
-        : shards.ofNames(what.getNamesList());
-  }
-
-  /** Asks another shard, whose revisions are others. */
-  private void goTo(ShardServers next) {
-    if (next != at) {
-      at = next;
-      servers = new ServerList(settings.channels(), at.discovery());
-      resumeFrom = 0;
-      gapIfBegun("another shard serves it now");
-    }
-  }
-
-  /** What is told next begins with a snapshot. */
-  private void gapIfBegun(String reason) {
-    if (begun) {
-      begun = false;
-      callUnlessClosed(() -> listener.onGap(reason));
-    }
+    servers.refresh(loop, this::connect);
   }
 
   private void connect() {
@@ -196,7 +148,6 @@ final class WatchStream implements Watch {
       return;
     }
     failures = 0;
-    hops = 0;
     limit.cancel();
     switch (event.getEventCase()) {
       // An incomplete snapshot cannot be resumed.
@@ -240,36 +191,18 @@ final class WatchStream implements Watch {
     current = Optional.empty();
     limit.cancel();
     attempt.abandon();
-    if (why.otherShard().isPresent()) {
-      ShardServers from = at;
-      shards.learn(from, why.otherShard().get(), () -> onLearned(from));
-      return;
-    }
     if (!mayGoOn(why)) {
       over = true;
       open.remove(this);
       fail(why.toException(name()));
       return;
     }
-    if (resumeFrom == 0) {
-      gapIfBegun("the connection broke before the snapshot was complete");
+    if (begun && resumeFrom == 0) {
+      begun = false;
+      callUnlessClosed(
+          () -> listener.onGap("the connection broke before the snapshot was complete"));
     }
     retryLater(why.retryAfter().map(Loop::toNanos).orElse(0L));
-  }
-
-  /** Goes on where it is served; pauses if those who were asked should, or too many were. */
-  private void onLearned(ShardServers from) {
-    if (over) {
-      return;
-    }
-    hops++;
-    try {
-      boolean pauses = hops > Shards.MOST_HOPS_AT_ONCE || where() == from;
-      retry.set(pauses ? backoff.withJitter(Shards.CHANGING_NANOS) : 0, this::attempt);
-    } catch (LockkeeperException refusal) {
-      abandon();
-      fail(refusal);
-    }
   }
 
   /** A watch that was served is continued elsewhere when one server has too many watches. */

@@ -1,6 +1,7 @@
 package io.lockkeeper.client.internal.session;
 
 import io.grpc.Status;
+import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockSpec;
 import io.lockkeeper.client.LockkeeperException;
 import io.lockkeeper.client.LossReason;
@@ -8,7 +9,7 @@ import io.lockkeeper.client.ServerUnavailableException;
 import io.lockkeeper.client.internal.acquisition.Acquisition;
 import io.lockkeeper.client.internal.acquisition.Acquisitions;
 import io.lockkeeper.client.internal.acquisition.HoldState;
-import io.lockkeeper.client.internal.acquisition.Room;
+import io.lockkeeper.client.internal.acquisition.Keeper;
 import io.lockkeeper.client.internal.acquisition.SessionLink;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.context.Settings;
@@ -22,7 +23,6 @@ import io.lockkeeper.client.internal.protocol.ErrorDetails;
 import io.lockkeeper.client.internal.protocol.LockNames;
 import io.lockkeeper.client.internal.protocol.Protos;
 import io.lockkeeper.client.internal.protocol.SessionRequests;
-import io.lockkeeper.client.internal.transport.Discovery;
 import io.lockkeeper.client.internal.transport.ServerList;
 import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.GoingAwayReason;
@@ -32,20 +32,20 @@ import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import io.lockkeeper.v1.WrongShard;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client's lease at the servers of one shard, if it has one, and all acquisitions under it.
- * Opens a lease when a lock is first requested there, and another one when that is over. On the
- * client's loop only.
+ * The client's lease, if it has one, and all acquisitions under it. Opens a lease when a lock is
+ * first requested, and another one when that is over. On the client's loop only.
  */
 public final class Session
     implements SessionConnector.ConnectionHandler, LeaseRenewal.RenewalListener, SessionLink {
@@ -56,15 +56,14 @@ public final class Session
   /** Why nothing is done for a request any more. */
   public static final String CLOSED = "this client is closed: build another one";
 
+  private final ClientContext context;
   private final Settings settings;
   private final Loop loop;
   private final SessionConnector connector;
   private final Acquisitions acquisitions;
   private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
-  private final Discovery servers;
-  private final boolean failFast;
-  private final Router router;
+  private final AtomicLong requestsMade = new AtomicLong();
   private LeaseKey key = LeaseKey.random();
   private Optional<Lease> lease = Optional.empty();
   private Optional<LeaseRenewal> renewal = Optional.empty();
@@ -75,29 +74,40 @@ public final class Session
   private boolean closing;
   private boolean wasServed;
 
-  /** Finds another shard for what does not belong here. */
-  public interface Router {
-    /** A request has left {@code from}; see {@link SessionLink#askAnew}. */
-    void askAnew(Acquisition acquisition, Session from, Optional<WrongShard> said);
+  public Session(ClientContext context) {
+    this.context = context;
+    this.settings = context.settings();
+    this.loop = context.loop();
+    this.connector =
+        new SessionConnector(loop, new ServerList(settings.channels(), context.discovery()), this);
+    this.acquisitions = new Acquisitions(context, this);
+  }
+
+  /** Makes an acquisition that does nothing before {@link #request}. From any thread. */
+  public Acquisition prepare(LockRequest request) {
+    return new Acquisition(nextRequestId(), request, context, this);
+  }
+
+  /** Makes one whose locks are kept by {@code keeper} while that is of use. From any thread. */
+  public Acquisition prepareKept(LockRequest request, Keeper keeper) {
+    return new Acquisition(nextRequestId(), request, context, this, keeper);
   }
 
   /**
-   * Makes one without a lease.
+   * Submits a request from any thread.
    *
-   * @param servers those of the shard
-   * @param failFast whether requests fail as soon as each server was tried once, before a first one
-   *     has served
-   * @param room how many acquisitions the client may have in all its sessions
+   * @param refusal looks on the loop whether it must not be sent
+   * @throws IllegalStateException if the client is closed; the request fails with it, too
    */
-  public Session(
-      ClientContext context, Discovery servers, boolean failFast, Room room, Router router) {
-    this.settings = context.settings();
-    this.loop = context.loop();
-    this.servers = servers;
-    this.failFast = failFast;
-    this.router = router;
-    this.connector = new SessionConnector(loop, new ServerList(settings.channels(), servers), this);
-    this.acquisitions = new Acquisitions(context, this, room);
+  public void request(
+      Acquisition acquisition, Supplier<Optional<? extends LockkeeperException>> refusal) {
+    Runnable task =
+        () -> refusal.get().ifPresentOrElse(acquisition::fail, () -> submit(acquisition));
+    if (!loop.executeIfRunning(task)) {
+      LockkeeperException closed = closedClient(acquisition);
+      acquisition.result().completeExceptionally(closed); // For others than the caller.
+      throw new IllegalStateException(closed.getMessage());
+    }
   }
 
   /** Returns whether {@code owner} holds a lock, by a request of his own, that is in the way. */
@@ -105,26 +115,26 @@ public final class Session
     return !owner.isEmpty() && acquisitions.isHeldBy(owner, locks);
   }
 
+  /** Short, since ZooKeeper keeps it; unique in this client, and so in each of its leases. */
+  private String nextRequestId() {
+    return Long.toString(requestsMade.incrementAndGet(), Character.MAX_RADIX);
+  }
+
   /** Returns the lease's public short name; empty: there is none now. From any thread. */
   public String leaseTag() {
     return leaseTag;
   }
 
-  /** Takes a request that belongs to this session, and was just made. */
-  public void submit(Acquisition acquisition) {
+  private void submit(Acquisition acquisition) {
+    if (acquisition.isOver()) {
+      return; // Withdrawn before it came here.
+    }
     if (closing) {
       acquisition.fail(closedClient(acquisition));
     } else if (acquisitions.add(acquisition)) {
       connector.start();
       acquisition.start();
     }
-  }
-
-  /** Takes a request that belongs to this session now, and has left another one. */
-  public void submitMoved(Acquisition acquisition) {
-    acquisitions.addMoved(acquisition);
-    connector.start();
-    acquisition.start();
   }
 
   /** Ends the lease with all that it holds; runs {@code whenEnded} when the server has said so. */
@@ -149,8 +159,7 @@ public final class Session
     closed.complete(null);
   }
 
-  /** Returns what a request fails with whose client is closed. */
-  public static LockkeeperException closedClient(Acquisition acquisition) {
+  private static LockkeeperException closedClient(Acquisition acquisition) {
     return new LockkeeperException(LockNames.quoted(acquisition.names()) + ": " + CLOSED);
   }
 
@@ -308,7 +317,7 @@ public final class Session
   }
 
   private boolean isToFailFast() {
-    return failFast && !wasServed;
+    return settings.failFast() && !wasServed;
   }
 
   /** Returns whether each server was tried, and none has said that it will serve before long. */
@@ -386,7 +395,7 @@ public final class Session
       return full.get().toException(LockNames.quoted(locks));
     }
     return new ServerUnavailableException(
-        settings.unavailable(LockNames.quoted(locks), servers.targets(), connector.lastFailure()),
+        settings.unavailable(LockNames.quoted(locks), connector.lastFailure()),
         failed.entrySet().stream()
             .map(server -> server.getKey() + ": " + server.getValue().inWords())
             .toList());
@@ -400,12 +409,6 @@ public final class Session
   @Override
   public HoldState.LimitedHolds limitedHolds() {
     return limitedHolds;
-  }
-
-  @Override
-  public void askAnew(Acquisition acquisition, Optional<WrongShard> said, boolean mayBeKnown) {
-    acquisitions.leave(acquisition, mayBeKnown);
-    router.askAnew(acquisition, this, said);
   }
 
   @Override

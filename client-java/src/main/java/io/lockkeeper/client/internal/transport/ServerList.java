@@ -62,7 +62,7 @@ public final class ServerList {
   }
 
   /** Moves on to the next server, after the last to the first. */
-  public void moveOn() {
+  private void moveOn() {
     current = (current + 1) % endpoints.size();
   }
 
