@@ -29,7 +29,6 @@ import io.lockkeeper.cli.server.ServeCommand;
 import io.lockkeeper.cli.server.ServerCommand;
 import io.lockkeeper.cli.server.TokenCommand;
 import io.lockkeeper.cli.server.ZkCommand;
-import io.lockkeeper.cli.shard.ShardsCommand;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
@@ -109,7 +108,6 @@ public final class Main implements Callable<Integer> {
     operate.put("freeze", of(FreezeCommand.class));
     operate.put("unfreeze", of(UnfreezeCommand.class));
     operate.put("drain", of(DrainCommand.class));
-    operate.put("shards", of(ShardsCommand.class));
     operate.put(CLOSE_LEASE, Main::oldCloseLease);
     Map<String, Supplier<CommandLine>> run = group(groups, "Run a server:");
     run.put("dev", () -> ServerCommand.commandLine(new DevCommand()));

@@ -29,7 +29,6 @@ import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockState;
-import io.lockkeeper.v1.ShardServiceGrpc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
@@ -81,7 +80,6 @@ public final class FakeServer implements AutoCloseable {
         List.of(
             LockServiceGrpc.getServiceDescriptor(),
             LeaseServiceGrpc.getServiceDescriptor(),
-            ShardServiceGrpc.getServiceDescriptor(),
             AdminServiceGrpc.getServiceDescriptor())) {
       ServerServiceDefinition.Builder bound = ServerServiceDefinition.builder(service);
       service.getMethods().forEach(method -> bind(method, bound));

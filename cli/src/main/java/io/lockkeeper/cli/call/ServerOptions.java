@@ -125,26 +125,14 @@ public final class ServerOptions {
     if (token.isEmpty()) {
       return channel;
     }
-    requireSafe(targets());
-    return CompositeChannelCredentials.create(channel, new BearerToken(token.get()));
-  }
-
-  /**
-   * Checks that the token, if there is one, may be sent there.
-   *
-   * @throws CliException if it would be sent in plaintext, and not to this machine
-   */
-  void requireSafe(List<Target> servers) {
-    if (usesTls() || token().isEmpty()) {
-      return;
-    }
-    for (Target target : servers) {
-      if (!target.isLoopback()) {
+    for (Target target : targets()) {
+      if (!usesTls() && !target.isLoopback()) {
         throw new CliException(
             ExitCodes.USAGE,
             "the token is not sent in plaintext to " + target + ": give --tls or --ca");
       }
     }
+    return CompositeChannelCredentials.create(channel, new BearerToken(token.get()));
   }
 
   private Optional<Supplier<String>> token() {

@@ -15,8 +15,6 @@ import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
-import io.lockkeeper.v1.ShardServiceGrpc;
-import io.lockkeeper.v1.ShardServiceGrpc.ShardServiceBlockingStub;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,22 +32,10 @@ public final class Servers {
   private static final String NATIVE_CALL = "^\\S+ failed with error\\(-?\\d+\\): ";
 
   private final ServerOptions options;
-  private final List<Target> targets;
 
   /** Calls those that the options name, as they say. */
   public Servers(ServerOptions options) {
-    this(options, options.targets());
-  }
-
-  /**
-   * Calls others, as the options say.
-   *
-   * @throws CliException if the token would be sent to one of them in plaintext
-   */
-  public Servers(ServerOptions options, List<Target> targets) {
     this.options = options;
-    this.targets = targets;
-    options.requireSafe(targets);
   }
 
   /**
@@ -76,15 +62,6 @@ public final class Servers {
         channel ->
             call.apply(
                 LeaseServiceGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
-  }
-
-  /** Like {@link #call}, of the service for shards. */
-  public <T> T shards(Function<ShardServiceBlockingStub, T> call) {
-    return ask(
-        channel ->
-            call.apply(
-                ShardServiceGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
   }
 
@@ -164,7 +141,7 @@ public final class Servers {
 
   /** Returns the servers to try: as they are now, each time. */
   private List<Endpoint> endpoints() {
-    return targets.stream().flatMap(target -> endpoints(target).stream()).toList();
+    return options.targets().stream().flatMap(target -> endpoints(target).stream()).toList();
   }
 
   private static List<Endpoint> endpoints(Target target) {

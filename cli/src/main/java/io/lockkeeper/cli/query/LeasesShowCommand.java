@@ -3,7 +3,6 @@ package io.lockkeeper.cli.query;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.lockkeeper.cli.call.LockPages;
 import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.CliException;

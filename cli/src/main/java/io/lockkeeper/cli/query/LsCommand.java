@@ -1,6 +1,5 @@
 package io.lockkeeper.cli.query;
 
-import io.lockkeeper.cli.call.LockPages;
 import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.ExitCodes;

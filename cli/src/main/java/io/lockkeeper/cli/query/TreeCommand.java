@@ -1,7 +1,6 @@
 package io.lockkeeper.cli.query;
 
 import com.google.gson.JsonObject;
-import io.lockkeeper.cli.call.LockPages;
 import io.lockkeeper.cli.call.ServerOptions;
 import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.cli.shell.CliException;

@@ -25,7 +25,6 @@ class ServersTest {
         "leases show a",
         "status",
         "cluster",
-        "shards",
         "watch",
         "bench",
         "run a -- true",

@@ -1,5 +1,6 @@
-package io.lockkeeper.cli.call;
+package io.lockkeeper.cli.query;
 
+import io.lockkeeper.cli.call.Servers;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockState;
@@ -8,14 +9,14 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Reads the locks in use, page by page. */
-public final class LockPages {
+final class LockPages {
 
   private static final int PAGE = 1_000;
 
   private LockPages() {}
 
   /** Hands on each page of the locks whose names begin with a prefix, ordered by name. */
-  public static void read(Servers servers, String prefix, Consumer<List<LockState>> page) {
+  static void read(Servers servers, String prefix, Consumer<List<LockState>> page) {
     String token = "";
     do {
       ListLocksRequest request =
@@ -31,7 +32,7 @@ public final class LockPages {
   }
 
   /** Returns all locks whose names begin with a prefix, ordered by name. */
-  public static List<LockState> all(Servers servers, String prefix) {
+  static List<LockState> all(Servers servers, String prefix) {
     List<LockState> locks = new ArrayList<>();
     read(servers, prefix, locks::addAll);
     return locks;
