@@ -6,26 +6,24 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.ManagedChannel;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.ServerProcess;
 import io.lockkeeper.integration.harness.SessionStream;
-import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.GetLeaseResponse;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.UpdateMetadataRequest;
 import java.time.Duration;
@@ -148,21 +146,17 @@ final class ForwardingIT {
   }
 
   @Test
-  void leaseIsKeptAliveThroughTheWrongServer() {
+  void leaseIsRenewedThroughTheWrongServer() {
     // Given
     OpenLeaseResponse lease = openLease();
-    Timed<KeepAliveRequest, KeepAliveResponse> answers = new Timed<>();
-    StreamObserver<KeepAliveRequest> requests = LeaseServiceGrpc.newStub(wrong).keepAlive(answers);
     // When
-    requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
-    requests.onNext(KeepAliveRequest.newBuilder().setLeaseId("0".repeat(32)).build());
-    requests.onCompleted();
+    RenewLeaseResponse renewed =
+        LeaseServiceGrpc.newBlockingStub(wrong)
+            .renewLease(RenewLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
     // Then
-    answers.await(
-        "renewal",
-        answer -> answer.getLeaseId().equals(lease.getLeaseId()) && answer.hasValidFor());
-    answers.await("unknown", answer -> answer.hasEnded());
-    assertThat(answers.awaitEnd().isOk()).isTrue();
+    assertThat(renewed.hasValidFor()).isTrue();
+    assertThat(renewed.getEpoch()).isEqualTo(lease.getEpoch());
+    assertThat(renewed.getCoordinatorId()).isEqualTo(lease.getCoordinatorId());
   }
 
   @Test

@@ -2,24 +2,21 @@ package io.lockkeeper.integration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.Duration;
 import io.grpc.ManagedChannel;
+import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
 import io.lockkeeper.integration.harness.Asking;
 import io.lockkeeper.integration.harness.ByteProxy;
 import io.lockkeeper.integration.harness.Rig;
 import io.lockkeeper.integration.harness.SessionStream;
-import io.lockkeeper.integration.harness.Timed;
 import io.lockkeeper.integration.harness.Znodes;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse.EventCase;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
-import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -27,6 +24,7 @@ import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseRequest;
+import io.lockkeeper.v1.RenewLeaseRequest;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -138,13 +136,13 @@ final class ReplayIT {
     long token = next.awaitToken();
 
     // When
-    KeepAliveResponse renewal = keepAlive(lease);
+    Code renewal = codeOfRenewal(lease);
     AcquireRequest again = Asking.under(lease, "late", "replay/late");
 
     // Then
     assertThat(expired.await(EventCase.LOST).value().getLost().getReason().name())
         .isEqualTo("LOSS_REASON_LEASE_EXPIRED");
-    assertThat(renewal.getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_EXPIRED);
+    assertThat(renewal).isEqualTo(Code.NOT_FOUND);
     assertThat(Asking.with(channel, again).find(EventCase.GRANTED)).isEmpty();
     assertThatThrownBy(
             () -> leases.getLease(GetLeaseRequest.newBuilder().setLeaseId(lease).build()))
@@ -153,14 +151,11 @@ final class ReplayIT {
     next.hangUp();
   }
 
-  private KeepAliveResponse keepAlive(String lease) {
-    Timed<KeepAliveRequest, KeepAliveResponse> answers = new Timed<>();
-    StreamObserver<KeepAliveRequest> requests =
-        LeaseServiceGrpc.newStub(channel).keepAlive(answers);
-    requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(lease).build());
-    KeepAliveResponse answer = answers.await("answer", response -> true).value();
-    requests.onCompleted();
-    return answer;
+  private Code codeOfRenewal(String lease) {
+    RenewLeaseRequest request = RenewLeaseRequest.newBuilder().setLeaseId(lease).build();
+    return catchThrowableOfType(StatusRuntimeException.class, () -> leases.renewLease(request))
+        .getStatus()
+        .getCode();
   }
 
   private String openLease(int ttlSeconds) {

@@ -196,7 +196,7 @@ public final class Cluster
   }
 
   /** Looks at ZooKeeper itself. */
-  public Znodes znodes() {
+  Znodes znodes() {
     return znodes;
   }
 

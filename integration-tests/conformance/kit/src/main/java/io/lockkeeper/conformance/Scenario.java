@@ -23,7 +23,6 @@ record Scenario(String name, String sentence, Method script) {
           RefusalScenarios.class,
           ReleaseScenarios.class,
           ResumeScenarios.class,
-          ShardScenarios.class,
           ToleranceScenarios.class);
 
   /** Returns all scenarios, by subject and name. */

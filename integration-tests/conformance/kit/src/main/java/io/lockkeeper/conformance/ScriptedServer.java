@@ -8,16 +8,12 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.lockkeeper.v1.GetShardsRequest;
-import io.lockkeeper.v1.GetShardsResponse;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import io.lockkeeper.v1.ShardServiceGrpc;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -36,8 +32,6 @@ final class ScriptedServer implements AutoCloseable {
   private final Transcript transcript;
   private final Mailbox<ServedStream> streams = new Mailbox<>();
   private final AtomicInteger opened = new AtomicInteger();
-  private final AtomicInteger tableRequests = new AtomicInteger();
-  private volatile Optional<GetShardsResponse> shards = Optional.empty();
   private final Server server;
 
   ScriptedServer(String name, Transcript transcript) throws IOException {
@@ -47,7 +41,6 @@ final class ScriptedServer implements AutoCloseable {
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .intercept(new PeerAddress())
             .addService(new Sessions())
-            .addService(new Shards())
             .build()
             .start();
   }
@@ -75,16 +68,6 @@ final class ScriptedServer implements AutoCloseable {
         .toList();
   }
 
-  /** From now on this is its table of shards; before, it refuses to show one. */
-  void hasShards(GetShardsResponse table) {
-    shards = Optional.of(table);
-  }
-
-  /** Returns how often it was asked for the table of shards. */
-  int tableRequests() {
-    return tableRequests.get();
-  }
-
   /** No client will come any more: who waits for one need not. */
   void endWith(String why) {
     streams.end(why);
@@ -109,23 +92,6 @@ final class ScriptedServer implements AutoCloseable {
               transcript);
       streams.add(stream);
       return stream;
-    }
-  }
-
-  private final class Shards extends ShardServiceGrpc.ShardServiceImplBase {
-    @Override
-    public void getShards(GetShardsRequest request, StreamObserver<GetShardsResponse> responses) {
-      tableRequests.incrementAndGet();
-      transcript.add(name + " ->", "GetShards");
-      if (shards.isPresent()) {
-        transcript.add(name + " <-", ServedStream.text(shards.get()));
-        responses.onNext(shards.get());
-        responses.onCompleted();
-      } else {
-        Status refusal = Status.PERMISSION_DENIED.withDescription("as the script says");
-        transcript.add(name + " <-", refusal.toString());
-        responses.onError(refusal.asRuntimeException());
-      }
     }
   }
 

@@ -508,8 +508,7 @@ final class ServedStream implements StreamObserver<SessionRequest> {
     end();
   }
 
-  /** Returns a message as one line of a transcript. */
-  static String text(MessageOrBuilder message) {
+  private static String text(MessageOrBuilder message) {
     return TextFormat.printer().emittingSingleLine(true).printToString(message);
   }
 

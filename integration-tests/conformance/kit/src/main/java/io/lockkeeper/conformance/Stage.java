@@ -161,26 +161,16 @@ final class Stage implements AutoCloseable {
     ScriptedServer server = server();
     client(server);
     acquireKept("a", keepMillis);
-    Held asks = asksIfAble(terms, server, "the client keeps no locks");
-    asks.stream().granted(asks.request(), 7);
-    expectGranted("a", 7);
-    return asks;
-  }
-
-  /**
-   * A client that was told to ask for "a" does so, and that is all.
-   *
-   * @throws LeftOut for that reason, if it reports that it cannot
-   */
-  Held asksIfAble(Terms terms, ScriptedServer server, String unable) {
     Optional<ServedStream> stream = streamOr("unsupported", "a", server);
     if (stream.isEmpty()) {
-      throw new LeftOut(unable);
+      throw new LeftOut("the client keeps no locks");
     }
     Optional<Held> asks = asksOn(server, stream.get(), terms, 0);
     while (asks.isEmpty()) {
       asks = asksOn(server, server.stream(), terms, 0);
     }
+    asks.get().stream().granted(asks.get().request(), 7);
+    expectGranted("a", 7);
     return asks.get();
   }
 

@@ -1,15 +1,14 @@
 package io.lockkeeper.bench.lockkeeper;
 
 import com.google.protobuf.Duration;
-import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.bench.load.Conversation;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +22,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 
 /**
- * Many leases, each renewed three times in its time to live, on a stream for each connection.
+ * Many leases, each renewed three times in its time to live, on a few connections.
  *
  * <p>Words: {@code open N SECONDS} opens N leases with that time to live and renews them from then
  * on; {@code status} is answered with how many renewals were acknowledged so far, how many leases
@@ -81,19 +80,16 @@ public final class LeasesLoad implements Conversation.Host {
     return count;
   }
 
-  /** One connection with its leases and the stream that renews them. */
-  private final class Line implements StreamObserver<KeepAliveResponse> {
+  /** One connection with its leases; it receives the answers to their renewals. */
+  private final class Line implements StreamObserver<RenewLeaseResponse> {
     private final LeaseServiceGrpc.LeaseServiceStub stub;
-    private final StreamObserver<KeepAliveRequest> requests;
-    private final ConcurrentLinkedQueue<KeepAliveRequest> fresh = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<RenewLeaseRequest> fresh = new ConcurrentLinkedQueue<>();
     // The timer's alone. Each slot is renewed in its tick of the period.
-    private final List<List<KeepAliveRequest>> slots = new ArrayList<>();
+    private final List<List<RenewLeaseRequest>> slots = new ArrayList<>();
     private int tick;
 
     Line(String server, int number) {
-      ManagedChannel channel = Hosts.channel(server, number);
-      stub = LeaseServiceGrpc.newStub(channel);
-      requests = stub.keepAlive(this);
+      stub = LeaseServiceGrpc.newStub(Hosts.channel(server, number));
     }
 
     void startRenewing(int periodMillis) {
@@ -121,7 +117,7 @@ public final class LeasesLoad implements Conversation.Host {
           new StreamObserver<>() {
             @Override
             public void onNext(OpenLeaseResponse lease) {
-              fresh.add(KeepAliveRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
+              fresh.add(RenewLeaseRequest.newBuilder().setLeaseId(lease.getLeaseId()).build());
               room.release();
               opened.countDown();
             }
@@ -148,31 +144,31 @@ public final class LeasesLoad implements Conversation.Host {
     private void renew() {
       int slot = tick % slots.size();
       tick++;
-      slots.get(slot).forEach(requests::onNext);
+      slots.get(slot).forEach(lease -> stub.renewLease(lease, this));
       // What is new is renewed at once, and spread over the period by when it was opened.
-      for (KeepAliveRequest lease = fresh.poll(); lease != null; lease = fresh.poll()) {
-        requests.onNext(lease);
+      for (RenewLeaseRequest lease = fresh.poll(); lease != null; lease = fresh.poll()) {
+        stub.renewLease(lease, this);
         slots.get(Math.floorMod(lease.getLeaseId().hashCode(), slots.size())).add(lease);
       }
     }
 
     @Override
-    public void onNext(KeepAliveResponse response) {
-      if (response.hasValidFor()) {
-        renewed.increment();
-      } else {
-        ended.increment();
-      }
+    public void onNext(RenewLeaseResponse response) {
+      renewed.increment();
     }
 
     @Override
     public void onError(Throwable failure) {
-      onFailure(failure);
+      switch (Status.fromThrowable(failure).getCode()) {
+        case NOT_FOUND -> ended.increment();
+        case UNAVAILABLE -> {} // The next period renews the lease, or finds that it has ended.
+        default -> onFailure(failure);
+      }
     }
 
     @Override
     public void onCompleted() {
-      onFailure(new IllegalStateException("the stream has ended"));
+      // onNext has said all.
     }
 
     private void onFailure(Throwable failure) {

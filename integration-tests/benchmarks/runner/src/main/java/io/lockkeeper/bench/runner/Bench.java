@@ -51,7 +51,7 @@ public final class Bench {
     table.print(
         "seed %d, %d rounds of %.1f s, %d connections, logs in %s",
         settings.seed(), settings.rounds(), settings.seconds(), settings.connections(), logs);
-    Jvms jvms = Jvms.anywhere(benchmarks);
+    Jvms jvms = new Jvms(benchmarks);
     Processors processors = Processors.measure();
     table.print(
         "one processor sorts %.1f times a millisecond, all at once do %.2f times that; a read in 4 MB"

@@ -77,7 +77,14 @@ final class Cluster implements AutoCloseable {
   Scene startLoad(int connections) throws IOException {
     String servers =
         coordinators.stream().map(Coordinator::address).collect(Collectors.joining(","));
-    LoadProcess load = LoadProcess.ofLibrary(jvms, "load-cluster", directory, servers, connections);
+    LoadProcess load =
+        LoadProcess.start(
+            jvms,
+            "load-cluster",
+            directory,
+            "lockkeeper",
+            LoadProcess.LOCKKEEPER,
+            List.of("lockkeeper", servers, Integer.toString(connections)));
     open.push(load::close);
     List<Child> children =
         Stream.concat(

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** How JVMs are started from what the other modules have built. */
-record Jvms(Path benchmarks, List<String> prefix) {
+record Jvms(Path benchmarks) {
 
   /** The heap of every load, whichever system it asks. */
   static final List<String> LOAD_FLAGS = List.of("-Xms512m", "-Xmx512m");
@@ -20,20 +20,10 @@ record Jvms(Path benchmarks, List<String> prefix) {
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
-  /** Starts JVMs on any processor. */
-  static Jvms anywhere(Path benchmarks) {
-    return new Jvms(benchmarks, List.of());
-  }
-
-  /** Starts the same on one processor only. */
-  Jvms on(int processor) {
-    return new Jvms(benchmarks, List.of("taskset", "-c", Integer.toString(processor)));
-  }
-
   /** Returns a command that runs a class on the class path of a module. */
   List<String> command(String module, List<String> flags, String main, List<String> arguments)
       throws IOException {
-    List<String> command = new ArrayList<>(prefix);
+    List<String> command = new ArrayList<>();
     command.add(JAVA);
     command.addAll(flags);
     command.addAll(List.of("-cp", classPath(module), main));
@@ -43,7 +33,7 @@ record Jvms(Path benchmarks, List<String> prefix) {
 
   /** Returns a command that runs the program. */
   List<String> program(List<String> flags, List<String> arguments) {
-    List<String> command = new ArrayList<>(prefix);
+    List<String> command = new ArrayList<>();
     command.add(JAVA);
     command.addAll(flags);
     command.addAll(List.of("-jar", programJar().toString()));

@@ -44,18 +44,6 @@ final class LoadProcess implements AutoCloseable {
     return load;
   }
 
-  /** Starts the load of Lockkeeper's client library on {@code servers}, separated by commas. */
-  static LoadProcess ofLibrary(
-      Jvms jvms, String name, Path directory, String servers, int connections) throws IOException {
-    return start(
-        jvms,
-        name,
-        directory,
-        "lockkeeper",
-        LOCKKEEPER,
-        List.of("lockkeeper", servers, Integer.toString(connections)));
-  }
-
   /** Watches other processes while a load counts. */
   interface Observer {
     /** Counting begins. */

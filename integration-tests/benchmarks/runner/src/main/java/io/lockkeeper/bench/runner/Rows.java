@@ -22,7 +22,6 @@ final class Rows {
             SecuredRow.ofPolicy(),
             new HostileRow(),
             new CoordinatorsRow(),
-            new ShardsRow(),
             // The last that always run: what is left of it takes a while to go away.
             LeasesRow.ofFiftyThousand(),
             QueueRow.ofHundredLocks(),

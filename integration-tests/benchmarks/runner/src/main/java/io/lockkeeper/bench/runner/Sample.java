@@ -13,10 +13,4 @@ record Sample(
     double cyclesPerSecond,
     Latency acquire,
     Map<String, Double> cpuPerThousand,
-    double transactionsPerCycle) {
-
-  /** Returns the same with another throughput. */
-  Sample withCycles(double perSecond) {
-    return new Sample(perSecond, acquire, cpuPerThousand, transactionsPerCycle);
-  }
-}
+    double transactionsPerCycle) {}

@@ -274,12 +274,6 @@ final class Stage implements AutoCloseable {
     return Cluster.start(settings, jvms, Files.createDirectories(directory.resolve("cluster")));
   }
 
-  /** Starts a shard on one processor; the caller ends it. */
-  Shard shard(int processor) throws IOException, InterruptedException {
-    Path home = Files.createDirectories(directory.resolve("shard-" + processor));
-    return Shard.start(settings, jvms.on(processor), home);
-  }
-
   @Override
   public void close() {
     while (!open.isEmpty()) {
