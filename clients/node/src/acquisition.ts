@@ -3,7 +3,7 @@ import { enumName } from './messages.js';
 import { now } from './timers.js';
 import type { Grant } from './events.js';
 import type { Request } from './requests.js';
-import { ContendedSchema, type AcquireRequest, type AcquireResponse, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { ContendedSchema, type AcquireRequest, type AcquireResponse, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/acquisition_pb.js';
 import { PreviousEndSchema } from './gen/lockkeeper/v1/types_pb.js';
 
 export type State = 'waiting' | 'held' | 'releasing' | 'ended';

@@ -1,40 +1,91 @@
+import { setMaxListeners } from 'node:events';
 import { create, fromBinary, toBinary, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
-import type { Client as Connection, ClientReadableStream } from '@grpc/grpc-js';
-import { ATTEMPT, finalOf, retryAfterOf } from './caller.js';
+import { status as Code, type Client as Connection, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
+import { ClosedError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender, toLockInfo, type Contender, type LockInfo, type WatchEvent } from './events.js';
-import { enumName, toDuration } from './messages.js';
+import { callError, detailsOf, enumName, toDuration, wordsOf } from './messages.js';
 import { checkName, within } from './requests.js';
-import { Way, type Place, type Router } from './router.js';
-import { backoff, now, pause, unlessAborted } from './timers.js';
-import { callMetadata, connect } from './transport.js';
+import { backoff, limited, now, pause } from './timers.js';
+import { callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
 import { LockService } from './gen/lockkeeper/v1/lock_service_pb.js';
 import { ChangeCauseSchema, WatchRequestSchema, WatchResponseSchema, type WatchResponse } from './gen/lockkeeper/v1/watch_pb.js';
 
 const { getLock, listLocks, checkToken, requestRelease, configureLock } = LockService.method;
 const WATCH = `/${LockService.typeName}/${LockService.method.watch.name}`;
+const ATTEMPT = 5000; // for one server, at most
 
-interface Named {
-  readonly name: string;
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
-/** What a prefix is about: locks of one namespace, or, where it has no `/` in it, whatever the servers have that the client was given. */
-function belowOf(prefix: string): Named[] {
-  return prefix.indexOf('/') > 0 ? [{ name: prefix }] : [];
+/** Whether another server would answer the same. */
+function isFinal(error: unknown): error is ServiceError {
+  const passing: readonly number[] = [Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.CANCELLED, Code.UNKNOWN];
+  return isServiceError(error) && !passing.includes(error.code);
 }
 
-/** Calls that are answered once, and watches: at whichever server answers, of the shard that serves the namespace. */
+/** Throws what an error means to the caller, unless another server may answer. */
+function throwIfFinal(what: string, error: unknown): void {
+  if (error instanceof TokenRefusedError) {
+    throw new RequestRefusedError(`${what}: ${error.message}`, 'UNAUTHENTICATED', Code.UNAUTHENTICATED);
+  }
+  if (isFinal(error)) {
+    throw callError(what, error);
+  }
+}
+
+/** For how long a server that refuses wants to be left alone, in milliseconds. */
+function retryAfterOf(error: unknown): number {
+  return (isServiceError(error) ? detailsOf(error.metadata).retryAfter : undefined) ?? 0;
+}
+
+/** Waits for the work, at most as long as one attempt may take; fails with the signal's reason if it is aborted first. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => undefined); // after an abort its failure is of no interest
+  signal.throwIfAborted();
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, refuse) => {
+    stop = () => {
+      refuse(signal.reason as Error);
+    };
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await limited(Promise.race([work, aborted]), ATTEMPT);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** A connection that calls share; after a failure it is closed by the last of them, so that no other is cut off. */
+interface Shared {
+  readonly server: Server;
+  readonly connection: Connection;
+  users: number;
+}
+
+/** Calls that are answered once, and watches: over connections of their own, at whichever server answers. */
 export class Calls {
-  constructor(private readonly router: Router) {}
+  private shared: Shared | undefined;
+  private readonly closed = new AbortController();
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly servers: Servers,
+    private readonly timeout: number,
+  ) {
+    setMaxListeners(0, this.closed.signal); // one for each call under way
+  }
 
   async getLock(name: string): Promise<LockInfo> {
     checkName(name);
-    return toLockInfo((await this.call(getLock, [{ name }], name, { name })).lock);
+    return toLockInfo((await this.call(getLock, name, { name })).lock);
   }
 
   async *listLocks(prefix: string): AsyncGenerator<LockInfo, void, undefined> {
     let pageToken = '';
     do {
-      const page = await this.call(listLocks, belowOf(prefix), prefix, { prefix, pageToken });
+      const page = await this.call(listLocks, prefix, { prefix, pageToken });
       yield* page.locks.map(toLockInfo);
       pageToken = page.nextPageToken;
     } while (pageToken !== '');
@@ -42,20 +93,20 @@ export class Calls {
 
   async checkToken(name: string, token: bigint): Promise<boolean> {
     checkName(name);
-    return (await this.call(checkToken, [{ name }], name, { name, fencingToken: String(token) })).current;
+    return (await this.call(checkToken, name, { name, fencingToken: String(token) })).current;
   }
 
   async requestRelease(name: string, reason: string, deadline: number | undefined, requester: string): Promise<Contender[]> {
     checkName(name);
     within('deadline', deadline ?? 0, 0, 604_800_000);
     const request = { name, reason, requester, ...(deadline === undefined ? {} : { deadline: toDuration(deadline) }) };
-    return (await this.call(requestRelease, [{ name }], name, request)).holders.map(toContender);
+    return (await this.call(requestRelease, name, request)).holders.map(toContender);
   }
 
   async configureLock(name: string, limit: number): Promise<number> {
     checkName(name);
     within('limit', limit, 0, 1_000_000);
-    return (await this.call(configureLock, [{ name }], name, { name, limit })).previousLimit;
+    return (await this.call(configureLock, name, { name, limit })).previousLimit;
   }
 
   async *watch(what: readonly string[] | { readonly prefix: string }, signal?: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
@@ -64,19 +115,9 @@ export class Calls {
     if (!('prefix' in what)) {
       within('names', request.names.length, 1, 256);
     }
-    const asked = 'prefix' in what ? belowOf(what.prefix) : request.names.map((name) => ({ name }));
-    const { closedSignal, settings } = this.router;
-    const { transport } = settings;
-    const over = signal === undefined ? closedSignal : AbortSignal.any([signal, closedSignal]);
-    const way = new Way(this.router, asked, Infinity, 0, over);
-    let at: Place | undefined;
+    const over = signal === undefined ? this.closed.signal : AbortSignal.any([signal, this.closed.signal]);
     let begun = false;
     for (let failures = 0; ; failures++) {
-      const place = this.router.placeOf(asked);
-      if (place !== at) {
-        request.startRevision = '0'; // that of one shard means nothing to another
-        at = place;
-      }
       let least = 0;
       let connection: Connection | undefined;
       let stream: ClientReadableStream<WatchResponse> | undefined;
@@ -86,9 +127,9 @@ export class Calls {
       over.addEventListener('abort', stop);
       try {
         over.throwIfAborted();
-        const server = await unlessAborted(place.callServers.next(), ATTEMPT, over);
-        connection = await connect(transport, server);
-        const metadata = await unlessAborted(callMetadata(transport, server), ATTEMPT, over);
+        const server = await unlessAborted(this.servers.next(), over);
+        connection = await connect(this.transport, server);
+        const metadata = await unlessAborted(callMetadata(this.transport, server), over);
         if (begun && request.startRevision === '0') {
           yield { kind: 'gap', reason: 'the watch begins anew' };
         }
@@ -111,10 +152,7 @@ export class Calls {
         }
       } catch (error) {
         over.throwIfAborted();
-        const final = finalOf('watch', error);
-        if (final !== undefined) {
-          await way.onward(final, place);
-        }
+        throwIfFinal('watch', error);
         least = retryAfterOf(error);
       } finally {
         over.removeEventListener('abort', stop);
@@ -125,25 +163,99 @@ export class Calls {
     }
   }
 
-  /** Asks the shard that serves what is asked about, within the request timeout. */
+  /** Asks servers in turn until one answers, or the request timeout is over. */
   private async call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
-    asked: readonly Named[],
     about: string,
     init: MessageInitShape<I>,
   ): Promise<MessageShape<O>> {
-    const giveUp = now() + this.router.settings.requestTimeout;
-    for (let way: Way | undefined; ;) {
-      const place = this.router.placeOf(asked);
+    const what = `${method.name} ${JSON.stringify(about)}`;
+    const giveUp = now() + this.timeout;
+    for (let failures = 0; ; failures++) {
       try {
-        return await place.caller.call(method, about, init, giveUp);
+        return await this.attempt(method, init, giveUp);
       } catch (error) {
-        way ??= new Way(this.router, asked, giveUp, 0);
-        if (!(await way.onward(error, place))) {
-          throw error;
+        this.closed.signal.throwIfAborted();
+        throwIfFinal(what, error);
+        const length = Math.max(retryAfterOf(error), backoff(failures));
+        if (now() + length >= giveUp) {
+          throw isServiceError(error)
+            ? callError(what, error)
+            : new ServerUnavailableError(`${what}: no server could be reached: ${wordsOf(error)}`, { cause: error });
         }
+        await pause(length, this.closed.signal);
       }
     }
+  }
+
+  /** Asks one server. Others are asked after one that does not answer. */
+  private async attempt<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    init: MessageInitShape<I>,
+    giveUp: number,
+  ): Promise<MessageShape<O>> {
+    const shared = await this.connected(Math.max(1, giveUp - now()));
+    shared.users++; // nothing has run since
+    let stop: () => void = () => undefined;
+    try {
+      const metadata = await limited(callMetadata(this.transport, shared.server), Math.max(1, giveUp - now()));
+      this.closed.signal.throwIfAborted();
+      return await new Promise<MessageShape<O>>((done, fail) => {
+        const call = shared.connection.makeUnaryRequest(
+          `/${method.parent.typeName}/${method.name}`,
+          (message: MessageShape<I>) => Buffer.from(toBinary(method.input, message)),
+          (bytes) => fromBinary(method.output, bytes),
+          create(method.input, init),
+          metadata,
+          { deadline: Date.now() + Math.max(1, Math.min(ATTEMPT, giveUp - now())) },
+          (error, answer) => {
+            if (error === null && answer !== undefined) {
+              done(answer);
+            } else {
+              fail(error ?? new Error('no answer'));
+            }
+          },
+        );
+        stop = () => {
+          call.cancel();
+        };
+        this.closed.signal.addEventListener('abort', stop);
+      });
+    } catch (error) {
+      if (isServiceError(error) && !isFinal(error) && this.shared === shared) {
+        this.shared = undefined;
+      }
+      throw error;
+    } finally {
+      this.closed.signal.removeEventListener('abort', stop);
+      shared.users--;
+      if (shared.users === 0 && this.shared !== shared) {
+        shared.connection.close();
+      }
+    }
+  }
+
+  private async connected(limit: number): Promise<Shared> {
+    this.closed.signal.throwIfAborted();
+    if (this.shared !== undefined) {
+      return this.shared;
+    }
+    const server = await limited(this.servers.next(), limit);
+    const connection = await connect(this.transport, server);
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- somebody else may have been quicker
+    if (this.closed.signal.aborted || this.shared !== undefined) {
+      connection.close();
+      return await this.connected(limit);
+    }
+    this.shared = { server, connection, users: 0 };
+    return this.shared;
+  }
+
+  /** Ends all calls and watches. */
+  close(): void {
+    this.closed.abort(new ClosedError('the client is closed'));
+    this.shared?.connection.close();
+    this.shared = undefined;
   }
 }
 

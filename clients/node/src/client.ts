@@ -5,18 +5,16 @@ import { Calls } from './calls.js';
 import { Election } from './election.js';
 import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
 import { toContended, toPlaces, toReleaseRequested, type Contended, type Contender, type Grant, type LockInfo, type WatchEvent } from './events.js';
-import { Keeper, type UnusedCount } from './kept.js';
+import { Keeper } from './kept.js';
 import { Lease, type LeaseSettings } from './lease.js';
 import { Lock, lossOf } from './lock.js';
 import { toMillis } from './messages.js';
 import { safely, type Observation, type Observer } from './observer.js';
 import { checkLabel, checkName, Request, within, type LockOptions, type Locks } from './requests.js';
-import { Router, Way, type Place } from './router.js';
 import { now } from './timers.js';
-import { parseServers, type TokenSource } from './transport.js';
+import { parseServers, Servers, type TokenSource } from './transport.js';
 
 const MAX_REQUESTS = 10_000;
-const ANSWERING = 5000; // after a wait limit, as a lease has it
 
 /** How a client is made. Times are milliseconds. */
 export interface ClientOptions {
@@ -45,9 +43,8 @@ export interface ClientOptions {
   readonly firstServer?: boolean;
 }
 
-/** A request that is under way at one shard, and how to give up what becomes of it. */
+/** A request that is under way, and how to give up what becomes of it. */
 interface Asked {
-  readonly place: Place;
   readonly lease: Lease;
   readonly hold: Hold;
   readonly release: () => void;
@@ -56,45 +53,32 @@ interface Asked {
 /** What outlives a client that nobody has closed: it does not know the client. */
 class Core {
   closed = false;
-  readonly calls: Calls;
+  private keeper: Keeper | undefined;
   private count = 0;
-  /** How many requests are between two shards. */
-  private between = 0;
-  private readonly unused: UnusedCount = { unused: 0 };
   private ending: Promise<void> | undefined;
 
   constructor(
     private readonly settings: LeaseSettings,
-    private readonly router: Router,
-  ) {
-    this.calls = new Calls(router);
-  }
+    private readonly servers: Servers,
+    readonly calls: Calls,
+  ) {}
 
-  /** That at the servers that the client was given, if it has begun. */
   get lease(): Lease | undefined {
-    return this.router.places[0]?.keeper?.lease;
+    return this.keeper?.lease;
   }
 
-  /** Asks for locks, for the first time. */
   ask(request: Request, tell: Told): Asked {
-    if (this.size >= MAX_REQUESTS) {
-      throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
-    }
-    return this.askOnce(request, tell);
-  }
-
-  /** Asks for locks at the shard that serves their namespace, by what is known of the shards now. */
-  askOnce(request: Request, tell: Told): Asked {
     if (this.closed) {
       throw new ClosedError('the client is closed');
     }
-    const place = this.router.placeOf(request.specs);
-    const keeper = this.keeperAt(place);
+    const keeper = this.currentKeeper();
     const { lease } = keeper;
+    if (lease.acquisitions.size + keeper.waiting >= MAX_REQUESTS) {
+      throw new LockkeeperError(`a client has at most ${String(MAX_REQUESTS)} requests and locks at a time`);
+    }
     const use = keeper.ask(request, tell);
     if (use !== undefined) {
       return {
-        place,
         lease,
         hold: use,
         release: () => {
@@ -105,7 +89,6 @@ class Core {
     const acquisition = new Acquisition(this.nextId(), request, tell);
     lease.acquire(acquisition);
     return {
-      place,
       lease,
       hold: acquisition,
       release: () => {
@@ -115,38 +98,12 @@ class Core {
   }
 
   /** Makes it where no request can be seen, so that it holds on to none. */
-  private keeperAt(place: Place): Keeper {
-    place.keeper?.lease.checkDeadline(); // its timer may be late
-    if (place.keeper === undefined || place.keeper.lease.isOver) {
-      place.keeper = new Keeper(new Lease(this.settings, place.servers), () => this.nextId(), this.unused);
+  private currentKeeper(): Keeper {
+    this.lease?.checkDeadline(); // its timer may be late
+    if (this.keeper === undefined || this.keeper.lease.isOver) {
+      this.keeper = new Keeper(new Lease(this.settings, this.servers), () => this.nextId());
     }
-    return place.keeper;
-  }
-
-  /** How many requests and locks there are, at all shards. */
-  private get size(): number {
-    let size = this.between;
-    for (const { keeper } of this.router.places) {
-      size += keeper === undefined ? 0 : keeper.lease.acquisitions.size + keeper.waiting;
-    }
-    return size;
-  }
-
-  /** The way of a request that a shard has sent on. */
-  wayOf(request: Request): Way {
-    return new Way(this.router, request.specs, request.giveUp, Math.min(ANSWERING, this.settings.requestTimeout), request.options.signal);
-  }
-
-  /** Done when a request that a shard has sent on may be asked again; throws what ends it, such as an error that says nothing of another shard. */
-  async follow(way: Way, request: Request, error: unknown, from: Place): Promise<void> {
-    this.between++;
-    try {
-      if (!(await way.onward(error, from))) {
-        throw new NotAcquiredError(`${String(request)}: the wait limit ran out between two shards`, 'TIMED_OUT');
-      }
-    } finally {
-      this.between--;
-    }
+    return this.keeper;
   }
 
   private nextId(): string {
@@ -155,19 +112,14 @@ class Core {
 
   async close(): Promise<void> {
     this.closed = true;
-    this.router.beginClose();
     this.ending ??= this.end();
     await this.ending;
   }
 
   private async end(): Promise<void> {
-    await Promise.all(
-      this.router.places.map(async (place) => {
-        await place.keeper?.lease.close();
-        place.keeper = undefined;
-      }),
-    );
-    this.router.close();
+    await this.lease?.close();
+    this.keeper = undefined;
+    this.calls.close();
   }
 }
 
@@ -188,8 +140,6 @@ const forgotten = new FinalizationRegistry<Core>((core) => {
  *
  * It has one lease, opened when a lock is first asked for. When the connection breaks, the lease is resumed at the next server: requests keep
  * their places, and locks their tokens. Only when the lease ends are its locks lost.
- *
- * Where several shards share the namespaces, it finds them by itself, has one lease for each that it needs, and asks the one that serves the namespace.
  *
  * A client that has been used keeps the process alive, as open sockets do, until it is closed.
  */
@@ -227,18 +177,19 @@ export class Client implements AsyncDisposable {
     };
     const { requestTimeout } = this;
     const settings = { transport, ttl: options.ttl, holder: this.holder, requestTimeout, observer: this.observer };
-    this.core = new Core(settings, new Router(targets, { transport, requestTimeout, firstServer: options.firstServer === true }));
+    const first = options.firstServer === true ? 0 : Math.floor(Math.random() * targets.length);
+    this.core = new Core(settings, new Servers(targets, first), new Calls(transport, new Servers(targets, first), requestTimeout));
     forgotten.register(this, this.core, this);
   }
 
-  /** The public short name of the lease, as others see it; empty before the first lock. Of several shards: of the lease at the servers that the client was given. */
+  /** The public short name of the lease, as others see it; empty before the first lock. */
   get leaseTag(): string {
     return this.core.lease?.tag ?? '';
   }
 
   /**
    * Acquires one lock or several, and waits as long as `options.wait` says. When `options.signal` is aborted, the request is withdrawn, its
-   * reason thrown at once, and a grant that comes all the same released. Locks of several shards in one request are refused, ACROSS_SHARDS.
+   * reason thrown at once, and a grant that comes all the same released.
    *
    * @throws NotAcquiredError, LeaseLostError (ask again), ServerUnavailableError, RequestRefusedError, ClosedError, or RangeError
    */
@@ -266,32 +217,20 @@ export class Client implements AsyncDisposable {
     }
     const loss = new LossSignal();
     const listener = new Listener(request, observation, loss);
-    const tell: Told = (what) => {
+    const { lease, hold, release } = this.core.ask(request, (what) => {
       listener.hear(what);
-    };
-    let asked = this.core.ask(request, tell);
+    });
     const withdraw = (): void => {
-      asked.hold.granted.reject(signal?.reason);
-      asked.release();
+      hold.granted.reject(signal?.reason);
+      release();
     };
     signal?.addEventListener('abort', withdraw, { once: true });
     try {
-      for (let way: Way | undefined; ;) {
-        try {
-          await asked.hold.granted.promise;
-          break;
-        } catch (error) {
-          way ??= this.core.wayOf(request);
-          await this.core.follow(way, request, error, asked.place);
-        }
-        signal?.throwIfAborted(); // nothing would withdraw what is asked from now on
-        asked = this.core.askOnce(request, tell);
-      }
+      await hold.granted.promise;
       signal?.throwIfAborted();
     } finally {
       signal?.removeEventListener('abort', withdraw);
     }
-    const { lease, hold, release } = asked;
     const lock = new Lock({ client: this, lease, hold, release, observation, loss, requestTimeout: this.requestTimeout });
     listener.attach(lock.grants);
     return lock;
@@ -329,10 +268,7 @@ export class Client implements AsyncDisposable {
     return await this.alive().getLock(name);
   }
 
-  /**
-   * The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. Of several shards: at the one that serves the namespace, or, if there is no
-   * `/` in the prefix, at that of the servers that the client was given.
-   */
+  /** The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. */
   listLocks(prefix = ''): AsyncGenerator<LockInfo, void, undefined> {
     return this.kept(this.alive().listLocks(prefix));
   }
@@ -353,8 +289,7 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The state of locks, and then every change, until the loop is left. Goes on over servers by itself; when `signal` is aborted, its reason is thrown. Of several shards it
-   * sees one, like {@link Client.listLocks}; when the namespace has moved, it begins anew at the other, with a gap.
+   * The state of locks, and then every change, until the loop is left. Goes on over servers by itself; when `signal` is aborted, its reason is thrown.
    *
    * @param what up to 256 names, or a prefix of all
    */
@@ -362,7 +297,7 @@ export class Client implements AsyncDisposable {
     return this.kept(this.alive().watch(what, signal));
   }
 
-  /** Ends the lease, at each shard, with all that it holds, and lets go of the servers; takes some seconds where none answers. */
+  /** Ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. */
   async close(): Promise<void> {
     forgotten.unregister(this);
     await this.core.close();

@@ -1,5 +1,4 @@
 import type { Contender } from './events.js';
-import type { WrongShard } from './gen/lockkeeper/v1/shard_service_pb.js';
 
 /** The base of all errors of this package. */
 export class LockkeeperError extends Error {
@@ -74,21 +73,4 @@ export class RequestRefusedError extends LockkeeperError {
   ) {
     super(message);
   }
-}
-
-/** @internal Another shard serves the namespace. The client goes on there: a caller hears it only where nothing says which. */
-export class WrongShardError extends RequestRefusedError {
-  constructor(
-    message: string,
-    code: number,
-    /** Which one, as the shard that refused knows it. */
-    readonly said: WrongShard | undefined,
-  ) {
-    super(message, 'WRONG_SHARD', code);
-  }
-}
-
-/** @internal Whether a request that ended so is to be asked again, at whichever shard serves its namespace. */
-export function isElsewhere(error: unknown): error is WrongShardError | NotAcquiredError {
-  return error instanceof WrongShardError || (error instanceof NotAcquiredError && error.reason === 'NAMESPACE_MOVED');
 }

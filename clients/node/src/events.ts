@@ -1,7 +1,7 @@
 import { enumName, toMillis } from './messages.js';
 import type { Contender as ContenderMessage, LockState } from './gen/lockkeeper/v1/types_pb.js';
 import { LockModeSchema } from './gen/lockkeeper/v1/types_pb.js';
-import type { Contended as ContendedMessage, QueuePosition, ReleaseRequested as ReleaseRequestedMessage } from './gen/lockkeeper/v1/lock_service_pb.js';
+import type { Contended as ContendedMessage, QueuePosition, ReleaseRequested as ReleaseRequestedMessage } from './gen/lockkeeper/v1/acquisition_pb.js';
 
 /** Proof of ownership of one lock. */
 export interface Grant {

@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import { Acquisition, Deferred, type Hold, type State, type Told } from './acquisition.js';
-import { isElsewhere, NotAcquiredError } from './errors.js';
+import { NotAcquiredError } from './errors.js';
 import { toDuration } from './messages.js';
 import { now, Timers } from './timers.js';
 import type { Grant } from './events.js';
 import type { Lease } from './lease.js';
 import type { Request } from './requests.js';
-import { JeopardySchema, ReleaseOutcome, ReleaseResponseSchema, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { JeopardySchema, ReleaseOutcome, ReleaseResponseSchema, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/acquisition_pb.js';
 
 const MOST_UNUSED = 1000;
 const RELEASED = create(ReleaseResponseSchema, { outcome: ReleaseOutcome.RELEASED });
@@ -112,14 +112,6 @@ class Kept extends Acquisition {
     this.keeper.onAskOver(this);
   }
 
-  override fail(error: Error): void {
-    this.granted.reject(error); // the one that asked comes first
-    if (isElsewhere(error)) {
-      this.keeper.onElsewhere(this, error);
-    }
-    super.fail(error);
-  }
-
   override finish(result: ReleaseResponse | undefined): void {
     super.finish(result);
     this.keeper.onEnded(this, result);
@@ -165,15 +157,11 @@ class Line {
   }
 }
 
-/** How many locks all keepers of a client keep unused. */
-export interface UnusedCount {
-  unused: number;
-}
-
 /** The locks of a lease that are kept: which there are, who uses them, and who waits for them in the client. */
 export class Keeper {
   /** How many wait in the client. */
   waiting = 0;
+  private unused = 0;
   /** For how long a lock that is wanted back goes to those who waited in the client before. */
   private readonly handedOn = 1000;
   private readonly lines = new Map<string, Line>();
@@ -183,7 +171,6 @@ export class Keeper {
   constructor(
     readonly lease: Lease,
     private readonly nextId: () => string,
-    private readonly count: UnusedCount,
   ) {}
 
   /**
@@ -204,7 +191,7 @@ export class Keeper {
     const unused = line?.unused.at(-1);
     if (line !== undefined && unused !== undefined && this.lease.isValid(unused)) {
       line.unused.pop();
-      this.count.unused--;
+      this.unused--;
       line.used = request.isExclusive ? unused : undefined;
       this.tidy(line);
       return this.begin(unused, use);
@@ -294,17 +281,6 @@ export class Keeper {
     }
   }
 
-  /** Another shard serves what was asked for: those who wait behind it go there, too, in their order. */
-  onElsewhere(kept: Kept, error: Error): void {
-    const line = this.lines.get(kept.likeness);
-    if (line?.asked === kept) {
-      for (const use of [...line.behind]) {
-        this.unqueue(use);
-        use.fail(error);
-      }
-    }
-  }
-
   private onLost(kept: Kept, reason: string): void {
     const users = [...kept.users];
     this.forget(kept);
@@ -342,7 +318,7 @@ export class Keeper {
     this.disown(kept, use);
     const line = this.lines.get(kept.likeness);
     const next = line !== undefined && now() < kept.handedOnUntil ? this.nextOf(line.waiting) : undefined; // the timer may be late
-    if (!this.lease.isValid(kept) || (next === undefined && (kept.isWanted || this.count.unused >= MOST_UNUSED))) {
+    if (!this.lease.isValid(kept) || (next === undefined && (kept.isWanted || this.unused >= MOST_UNUSED))) {
       use.state = 'releasing';
       kept.last = use;
       this.letGo(kept);
@@ -472,7 +448,7 @@ export class Keeper {
       line.used = undefined;
     }
     line.unused.push(kept);
-    this.count.unused++;
+    this.unused++;
     kept.unusedUntil = now() + keepUnused;
     if (kept.unusedUntil < kept.wakesAt) {
       this.watchTime(kept);
@@ -535,7 +511,7 @@ export class Keeper {
     const at = line.unused.indexOf(kept);
     if (at >= 0) {
       line.unused.splice(at, 1);
-      this.count.unused--;
+      this.unused--;
     }
     this.tidy(line);
   }

@@ -9,21 +9,17 @@ import { safely, type Observer } from './observer.js';
 import { Questions, type Sent } from './questions.js';
 import { backoff, limited, now, Timers } from './timers.js';
 import { authority, callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
+import { ReleaseOutcome, ReleaseResponseSchema, type AcquireResponse, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/acquisition_pb.js';
 import {
   GoingAwayReason,
-  ReleaseOutcome,
-  ReleaseResponseSchema,
   SessionRequestSchema,
   SessionResponseSchema,
-  type AcquireResponse,
-  type Granted,
   type Refused,
-  type ReleaseResponse,
   type SessionOpened,
   type SessionKeptAlive,
   type SessionRequest,
   type SessionResponse,
-} from './gen/lockkeeper/v1/lock_service_pb.js';
+} from './gen/lockkeeper/v1/session_pb.js';
 import { ErrorReasonSchema, LeaseEndReasonSchema, LossReasonSchema, NotAcquiredReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
 import type { Duration } from '@bufbuild/protobuf/wkt';
 

@@ -10,7 +10,7 @@ import type { Hold, LossSignal } from './acquisition.js';
 import type { Client } from './client.js';
 import type { Grant, ReleaseResult } from './events.js';
 import type { Lease } from './lease.js';
-import { AnswerReleaseRequestSchema, ReleaseOutcomeSchema, UpdateMetadataRequestSchema } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { AnswerReleaseRequestSchema, ReleaseOutcomeSchema, UpdateMetadataRequestSchema } from './gen/lockkeeper/v1/acquisition_pb.js';
 
 /** @internal */
 export function lossOf(request: Request, reason: string): LockLostError {

@@ -3,10 +3,9 @@ import { DurationSchema, type Duration, AnySchema } from '@bufbuild/protobuf/wkt
 import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import { status as Code } from '@grpc/grpc-js';
 import { authority, type Target } from './transport.js';
-import { LockkeeperError, RequestRefusedError, ServerUnavailableError, WrongShardError } from './errors.js';
-import { WrongShardSchema, type WrongShard } from './gen/lockkeeper/v1/shard_service_pb.js';
-import { ErrorReason, ErrorReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
-import { OpenSessionSchema, SessionRequestSchema, type Refused, type SessionRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { LockkeeperError, RequestRefusedError, ServerUnavailableError } from './errors.js';
+import { ErrorReasonSchema } from './gen/lockkeeper/v1/types_pb.js';
+import { OpenSessionSchema, SessionRequestSchema, type Refused, type SessionRequest } from './gen/lockkeeper/v1/session_pb.js';
 
 const GONE: readonly number[] = [Code.NOT_FOUND, Code.FAILED_PRECONDITION];
 const HOPELESS: readonly number[] = [Code.INVALID_ARGUMENT, Code.UNIMPLEMENTED, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED];
@@ -33,17 +32,15 @@ interface Details {
   readonly reason: string;
   readonly field: string;
   readonly retryAfter: number | undefined;
-  readonly wrongShard: WrongShard | undefined;
 }
 
 export function detailsOf(metadata: Metadata | undefined): Details {
   let reason = '';
   let field = '';
   let retryAfter: number | undefined;
-  let wrongShard: WrongShard | undefined;
   const encoded = metadata?.get('grpc-status-details-bin')[0];
   if (!(encoded instanceof Uint8Array)) {
-    return { reason, field, retryAfter, wrongShard };
+    return { reason, field, retryAfter };
   }
   try {
     for (const detail of repeatedBytes(encoded, 3)) {
@@ -56,14 +53,12 @@ export function detailsOf(metadata: Metadata | undefined): Details {
       } else if (any.typeUrl.endsWith('/google.rpc.BadRequest')) {
         const violation = repeatedBytes(any.value, 1)[0];
         field = violation === undefined ? '' : text(repeatedBytes(violation, 1)[0]);
-      } else if (any.typeUrl.endsWith('/lockkeeper.v1.WrongShard')) {
-        wrongShard = fromBinary(WrongShardSchema, any.value);
       }
     }
   } catch {
     // of something between
   }
-  return { reason, field, retryAfter, wrongShard };
+  return { reason, field, retryAfter };
 }
 
 function text(bytes: Uint8Array | undefined): string {
@@ -118,9 +113,6 @@ export function wordsOf(error: unknown, server?: Target): string {
 export function callError(what: string, error: ServiceError): LockkeeperError {
   const details = detailsOf(error.metadata);
   const message = `${what}: ${wordsOf(error)}`;
-  if (details.reason === 'WRONG_SHARD') {
-    return new WrongShardError(message, error.code, details.wrongShard);
-  }
   const silent = error.code === Code.UNAVAILABLE || error.code === Code.DEADLINE_EXCEEDED || error.code === Code.CANCELLED;
   return silent && details.reason === ''
     ? new ServerUnavailableError(message, { cause: error })
@@ -143,12 +135,8 @@ export function endOf(error: ServiceError, known: boolean): End {
 
 /** What a refusal on a session stream means to whoever made the request. */
 export function refusal(what: string, refused: Refused): RequestRefusedError {
-  const message = `${what}: ${refused.message}`;
-  if (refused.reason === ErrorReason.WRONG_SHARD) {
-    return new WrongShardError(message, refused.code, refused.wrongShard);
-  }
   return new RequestRefusedError(
-    message,
+    `${what}: ${refused.message}`,
     enumName(ErrorReasonSchema, refused.reason),
     refused.code,
     refused.field,

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Deferred } from './acquisition.js';
 import { ServerUnavailableError } from './errors.js';
-import type { SessionRequestSchema } from './gen/lockkeeper/v1/lock_service_pb.js';
+import type { SessionRequestSchema } from './gen/lockkeeper/v1/session_pb.js';
 
 export type Sent = MessageInitShape<typeof SessionRequestSchema>['request'];
 

@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { toDuration } from './messages.js';
 import { now } from './timers.js';
 import type { Contended, Place, ReleaseRequested } from './events.js';
-import { AcquireRequestSchema, DeadlockCheck, LockRequestSchema, type AcquireRequest } from './gen/lockkeeper/v1/lock_service_pb.js';
+import { AcquireRequestSchema, DeadlockCheck, LockRequestSchema, type AcquireRequest } from './gen/lockkeeper/v1/acquisition_pb.js';
 import { LockMode } from './gen/lockkeeper/v1/types_pb.js';
 
 const DAY = 86_400_000;
@@ -158,7 +158,7 @@ function isExclusive(spec: LockSpec): boolean {
 /** @internal A request that was checked. */
 export class Request {
   readonly specs: readonly LockSpec[];
-  /** When it has waited for too long, at however many shards. */
+  /** When its wait limit is over, as a reading of `performance.now()`; Infinity: never. */
   readonly giveUp: number;
 
   constructor(

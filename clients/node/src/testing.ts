@@ -10,33 +10,26 @@
  * ```
  *
  * It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases and keep-alives, tells holders who wish it that
- * somebody waits, and answers GetLock and ListLocks. Several of them may be shards that share the namespaces. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
+ * somebody waits, and answers GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
  *
  * @packageDocumentation
  */
 import { randomBytes } from 'node:crypto';
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, status, type ServerDuplexStream } from '@grpc/grpc-js';
-import { codec, FakeShard, RefusedCall, serve, type FakeShardTable, type Refusal } from './fake-shards.js';
+import { create, fromBinary, toBinary, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { Server, ServerCredentials, status, type sendUnaryData, type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import { toDuration, toMillis } from './messages.js';
+import { AcquireResponseSchema, ReleaseOutcome, type AcquireRequest, type AcquireResponse, type LockRequest } from './gen/lockkeeper/v1/acquisition_pb.js';
+import { LockService } from './gen/lockkeeper/v1/lock_service_pb.js';
 import {
-  AcquireResponseSchema,
   GoingAwayReason,
-  LockService,
-  ReleaseOutcome,
   SessionRequestSchema,
   SessionResponseSchema,
-  type AcquireRequest,
-  type AcquireResponse,
-  type LockRequest,
   type OpenSession,
   type SessionRequest,
   type SessionResponse,
-} from './gen/lockkeeper/v1/lock_service_pb.js';
-import { ShardService } from './gen/lockkeeper/v1/shard_service_pb.js';
-import { ErrorReason, LeaseEndReason, LockMode, LossReason, NotAcquiredReason, type LockState } from './gen/lockkeeper/v1/types_pb.js';
+} from './gen/lockkeeper/v1/session_pb.js';
+import { LeaseEndReason, LockMode, LossReason, NotAcquiredReason, type LockState } from './gen/lockkeeper/v1/types_pb.js';
 import type { ContenderSchema, LockStateSchema } from './gen/lockkeeper/v1/types_pb.js';
-export type { FakeShardTable } from './fake-shards.js';
 
 type Stream = ServerDuplexStream<SessionRequest, SessionResponse>;
 type EventInit = NonNullable<MessageInitShape<typeof AcquireResponseSchema>['event']>;
@@ -67,6 +60,23 @@ interface Asked {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** How messages of a kind are written and read. */
+function codec<S extends DescMessage>(schema: S): [(message: MessageShape<S>) => Buffer, (bytes: Buffer) => MessageShape<S>] {
+  return [(message) => Buffer.from(toBinary(schema, message)), (bytes) => fromBinary(schema, bytes)];
+}
+
+/** Serves a call that is answered once. */
+function serve<I extends DescMessage, O extends DescMessage>(
+  server: Server,
+  method: DescMethodUnary<I, O>,
+  answerTo: (request: MessageShape<I>) => MessageInitShape<O>,
+): void {
+  const handle = (call: ServerUnaryCall<MessageShape<I>, MessageShape<O>>, answer: sendUnaryData<MessageShape<O>>): void => {
+    answer(null, create(method.output, answerTo(call.request)));
+  };
+  server.register(`/${method.parent.typeName}/${method.name}`, handle, codec(method.output)[0], codec(method.input)[1], 'unary');
+}
+
 function lockOf(asked: Asked, name: string): LockRequest | undefined {
   return asked.message.locks.find((lock) => lock.name === name);
 }
@@ -88,11 +98,6 @@ function isOwnedWith(one: Asked, other: Asked): boolean {
 export class FakeServer implements AsyncDisposable {
   /** How many requests for locks and releases have come: for what a client keeps, none do. */
   received = 0;
-  /** How many calls for the table of shards have come: where nothing is shared among several servers, none do. */
-  tablesAsked = 0;
-  /** Whether it has read the table, and answers such calls. */
-  showsTable = true;
-  private shard: FakeShard | undefined;
   private server: Server | undefined;
   private port = 0;
   private readonly leases = new Map<string, Lease>();
@@ -147,22 +152,6 @@ export class FakeServer implements AsyncDisposable {
     }
   }
 
-  /**
-   * Makes it one of several shards, or gives it another table: it refuses namespaces that the table gives to another, or that move, but to an owner that holds the lock
-   * already. Who waits for one is sent on.
-   *
-   * @param id which one of the table's shards it is
-   */
-  becomeShard(id: string, table: FakeShardTable): void {
-    this.shard = new FakeShard(id, table);
-    const waiting = [...this.leases.values()].flatMap((lease) => [...lease.requests.values()]).filter((asked) => asked.tokens.length === 0);
-    for (const asked of waiting.filter((each) => this.refusalOf(each.message) !== undefined)) {
-      this.tell(asked, { case: 'notAcquired', value: { reason: NotAcquiredReason.NAMESPACE_MOVED, message: 'the namespace moves' } });
-      this.drop(asked);
-    }
-    this.decide();
-  }
-
   /** Tells all holders that the server has lost ZooKeeper, and vouches for so many milliseconds yet. */
   jeopardize(validFor = 10_000): void {
     this.tellHolders({ case: 'jeopardy', value: { validFor: toDuration(validFor) } });
@@ -201,21 +190,10 @@ export class FakeServer implements AsyncDisposable {
     const server = new Server();
     const [sessionOut, sessionIn] = [codec(SessionResponseSchema)[0], codec(SessionRequestSchema)[1]];
     server.register(`/${LockService.typeName}/Session`, this.onSession.bind(this), sessionOut, sessionIn, 'bidi');
-    serve(server, LockService.method.getLock, ({ name }) => {
-      this.throwIfRefused([name]);
-      return { lock: this.state(name) };
-    });
+    serve(server, LockService.method.getLock, ({ name }) => ({ lock: this.state(name) }));
     serve(server, LockService.method.listLocks, ({ prefix }) => {
-      this.throwIfRefused(prefix.includes('/') ? [prefix] : []);
       const names = [...this.queues.keys()].filter((name) => name.startsWith(prefix)).sort();
       return { locks: names.map((name) => this.state(name)) };
-    });
-    serve(server, ShardService.method.getShards, () => {
-      this.tablesAsked++;
-      if (!this.showsTable) {
-        throw new RefusedCall({ reason: ErrorReason.NO_ZOOKEEPER, code: status.UNAVAILABLE, message: 'no table yet' });
-      }
-      return this.shard === undefined ? {} : { self: this.shard.id, table: this.shard.message() };
     });
     this.port = await new Promise<number>((done, fail) => {
       server.bindAsync(this.address, ServerCredentials.createInsecure(), (error, port) => {
@@ -382,11 +360,6 @@ export class FakeServer implements AsyncDisposable {
       this.tellContention();
       return;
     }
-    const refusal = message.heldTokens.length > 0 || this.isHeldByOwner(lease, message) ? undefined : this.refusalOf(message);
-    if (refusal !== undefined) {
-      this.say(lease, { case: 'refused', value: { request: { case: 'acquire', value: message.requestId }, ...refusal } });
-      return;
-    }
     const asked: Asked = { lease, message, tokens: [], grants: [], last: undefined, isContentionTold: false, timer: undefined };
     if (message.heldTokens.length > 0) {
       this.tell(asked, { case: 'lost', value: { reason: LossReason.REMOVED } });
@@ -406,22 +379,6 @@ export class FakeServer implements AsyncDisposable {
         }, toMillis(message.waitTimeout));
       }
     }
-  }
-
-  private refusalOf(message: AcquireRequest): Refusal | undefined {
-    return this.shard?.refuses(message.locks.map((lock) => lock.name));
-  }
-
-  private throwIfRefused(names: readonly string[]): void {
-    const refusal = this.shard?.refuses(names);
-    if (refusal !== undefined) {
-      throw new RefusedCall(refusal);
-    }
-  }
-
-  private isHeldByOwner(lease: Lease, { owner, locks }: AcquireRequest): boolean {
-    const held = [...lease.requests.values()].filter((asked) => asked.tokens.length > 0 && owner !== '' && asked.message.owner === owner);
-    return locks.every(({ name }) => held.some((asked) => lockOf(asked, name) !== undefined));
   }
 
   private release(lease: Lease, requestId: string): void {

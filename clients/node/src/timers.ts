@@ -71,21 +71,3 @@ export async function limited<T>(work: Promise<T>, millis: number): Promise<T> {
     clearTimeout(timer);
   }
 }
-
-/** @internal Waits for so long at most; fails with the signal's reason if that is aborted before the end. */
-export async function unlessAborted<T>(work: Promise<T>, millis: number, signal: AbortSignal): Promise<T> {
-  work.catch(() => undefined); // nobody hears of it after the abort
-  signal.throwIfAborted();
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, refuse) => {
-    stop = () => {
-      refuse(signal.reason as Error);
-    };
-    signal.addEventListener('abort', stop);
-  });
-  try {
-    return await limited(Promise.race([work, aborted]), millis);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}

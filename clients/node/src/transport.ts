@@ -57,17 +57,9 @@ export class Servers {
   private round: Server[] = [];
 
   constructor(
-    private targets: readonly Target[],
+    private readonly targets: readonly Target[],
     private turn: number,
   ) {}
-
-  /** From now on these; a connection to one of the others stays. */
-  replace(targets: readonly Target[]): void {
-    if (targets.map(authority).join() !== this.targets.map(authority).join()) {
-      this.targets = targets;
-      this.round = [];
-    }
-  }
 
   /** The server to try next; a name that cannot be looked up is passed over. */
   async next(): Promise<Server> {

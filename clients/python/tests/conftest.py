@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 import pytest
 import servers
 from keeping import Heard
-from sharding import Service, ShardServer
 
-from lockkeeper import AsyncClient, _kept, _router
+from lockkeeper import AsyncClient, _kept
 from lockkeeper._clock import now
 from lockkeeper.testing import FakeServer
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import session_pb2
 
 T = TypeVar("T")
 LIMIT = 300.0  # seconds after which a test that waits has failed
@@ -50,7 +49,7 @@ def heard(fake: FakeServer, monkeypatch: pytest.MonkeyPatch) -> Heard:
     """What the server in memory is asked."""
     heard, take = Heard(), fake._take
 
-    def listen(lease: Any, request: pb.SessionRequest) -> None:
+    def listen(lease: Any, request: session_pb2.SessionRequest) -> None:
         heard.append(request)
         take(lease, request)
 
@@ -73,24 +72,6 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 def long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests that wait in the client for a contended lock have ten minutes to get it, not one second."""
     monkeypatch.setattr(_kept, "_FOR_THOSE_BEFORE", 600.0)
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with ShardServer() as a, ShardServer() as b:
-        yield Service(a, b)
-
-
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that is being changed is not looked at again during a test."""
-    monkeypatch.setattr(_router, "_CHANGING", 3600.0)
-
-
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that is being changed is looked at again soon."""
-    monkeypatch.setattr(_router, "_CHANGING", 0.02)
 
 
 @pytest.fixture(params=["fake", "real"])

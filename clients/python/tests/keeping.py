@@ -10,13 +10,13 @@ from typing import Any
 
 from lockkeeper import AsyncClient, AsyncLock, Listener
 from lockkeeper.testing import FakeServer
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import session_pb2
 
 Run = Callable[[Awaitable[Any]], Any]
 KEEP = 600.0  # longer than any test
 
 
-class Heard(list[pb.SessionRequest]):
+class Heard(list[session_pb2.SessionRequest]):
     """What the server was asked."""
 
     def kinds(self) -> list[str]:

@@ -20,7 +20,7 @@ from lockkeeper import (
     write,
 )
 from lockkeeper.testing import FakeServer
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2
 
 
 def test_request_that_is_sent_is_nobodys(fake: FakeServer, heard: Heard, run: Run) -> None:
@@ -33,7 +33,7 @@ def test_request_that_is_sent_is_nobodys(fake: FakeServer, heard: Heard, run: Ru
                 assert (await client.get_lock("a")).holders[0].metadata == {"step": "3"}
                 await lock.answer_release(1)
             sent = heard[0].acquire
-            assert (sent.owner, sent.notify_contention, sent.deadlock_check) == ("", True, pb.DEADLOCK_CHECK_OFF)
+            assert (sent.owner, sent.notify_contention, sent.deadlock_check) == ("", True, acquisition_pb2.DEADLOCK_CHECK_OFF)
 
     run(body())
 
@@ -191,8 +191,8 @@ def test_observer_counts_each_user(fake: FakeServer, run: Run) -> None:
 def test_user_is_told_when_a_repeated_grant_says_that_others_wait(fake: FakeServer, heard: Heard, run: Run) -> None:
     def grant_anew() -> None:  # as a server does that has taken the lease over
         (request,) = fake._queues["a"]
-        grant = pb.Grant(name="a", fencing_token=request.tokens[0], waiters=2)
-        fake._tell(request, granted=pb.Granted(grants=[grant], lease_id=request.lease.id))
+        grant = acquisition_pb2.Grant(name="a", fencing_token=request.tokens[0], waiters=2)
+        fake._tell(request, granted=acquisition_pb2.Granted(grants=[grant], lease_id=request.lease.id))
 
     async def body() -> None:
         told: asyncio.Queue[Contended] = asyncio.Queue()

@@ -27,7 +27,7 @@ from lockkeeper import (
     write,
 )
 from lockkeeper.testing import FakeServer
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2, session_pb2
 from lockkeeper.v1 import types_pb2 as types
 
 
@@ -166,11 +166,11 @@ def test_when_the_one_that_asks_is_not_granted_the_next_one_asks(
 ) -> None:
     acquire = fake._acquire
 
-    def answer(lease: Any, message: pb.AcquireRequest) -> None:
+    def answer(lease: Any, message: acquisition_pb2.AcquireRequest) -> None:
         if message.holder != "first" or end in ("cancelled", "timed out"):
             acquire(lease, message)
         elif end == "refused":
-            fake._say(lease, refused=pb.Refused(acquire=message.request_id, reason=types.ERROR_REASON_PERMISSION_DENIED, code=7))
+            fake._say(lease, refused=session_pb2.Refused(acquire=message.request_id, reason=types.ERROR_REASON_PERMISSION_DENIED, code=7))
 
     async def body() -> None:
         async with AsyncClient(fake.address) as other, AsyncClient(fake.address, request_timeout=3) as client:

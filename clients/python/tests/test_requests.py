@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from lockkeeper import AsyncClient, LockRequest, permits
+from lockkeeper import AsyncClient, LockkeeperError, LockRequest, permits
 from lockkeeper._transport import Target, parse_servers
 from lockkeeper.requests import LockOptions, lock_name
+from lockkeeper.testing import FakeServer
+
+Run = Callable[[Awaitable[Any]], Any]
 
 
 @pytest.mark.parametrize(
@@ -93,3 +96,14 @@ def test_what_is_of_another_type_is_named() -> None:
 def test_options_are_the_fields_of_a_request_and_any_collection_of_locks_will_do() -> None:
     assert set(LockOptions.__annotations__) == {field.name for field in fields(LockRequest)} - {"locks"}
     assert str(LockRequest(deque(["a", "b"]))) == '"a", "b"'
+
+
+def test_number_of_requests_and_locks_of_a_client_is_limited(fake: FakeServer, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lockkeeper.aio._MAX_REQUESTS", 2)
+
+    async def body() -> None:
+        async with AsyncClient(fake.address) as client, client.lock("a"), client.lock("b"):
+            with pytest.raises(LockkeeperError, match="at most 2"):
+                await client.acquire("c")
+
+    run(body())

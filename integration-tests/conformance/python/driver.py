@@ -21,8 +21,8 @@ class Driver:
         do, name = command["do"], command.get("id", "")
         if do == "open":
             self.servers, self.ttl = command["servers"], command["ttl_ms"] / 1000
-        elif do == "acquire" and ("keep_ms" in command or "shards" in command):
-            self.tell("unsupported", name)  # both are optional, and this client is to be short
+        elif do == "acquire" and "keep_ms" in command:
+            self.tell("unsupported", name)  # keep_ms is optional, and this client is meant to be short
         elif do == "acquire":
             if self.lease is None or self.lease.over:
                 self.lease = self.kind(self.servers, self.ttl, self.tell)

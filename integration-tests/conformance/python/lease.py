@@ -16,7 +16,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2, session_pb2
 from lockkeeper.v1 import lock_service_pb2_grpc as rpc
 
 OPENING = 3.0  # how long a server may take to answer an open, at most
@@ -76,7 +76,7 @@ class Lease:
 
     async def close(self):
         self.closing = True
-        self.send(close=pb.CloseSession())
+        self.send(close=session_pb2.CloseSession())
         await asyncio.wait([self.task], timeout=5)
         self.end("CLOSED")
 
@@ -100,7 +100,7 @@ class Lease:
         async with grpc.aio.insecure_channel(server, options) as channel:
             call, self.outbox = rpc.LockServiceStub(channel).Session(), asyncio.Queue()
             began = self.last_sent = now()  # before the message leaves
-            self.outbox.put_nowait(pb.SessionRequest(open=self.opening()))
+            self.outbox.put_nowait(session_pb2.SessionRequest(open=self.opening()))
             writer = self.loop.create_task(self.write(call, self.outbox))
             try:
                 # Half of what the lease has left leaves time for another server.
@@ -124,7 +124,7 @@ class Lease:
 
     def opening(self):
         ttl = None if self.lease_id else to_duration(self.ttl)
-        return pb.OpenSession(lease_id=self.lease_id, lease_secret=self.secret, ttl=ttl, batches=True)
+        return session_pb2.OpenSession(lease_id=self.lease_id, lease_secret=self.secret, ttl=ttl, batches=True)
 
     async def write(self, call, outbox):
         with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the reader hears why
@@ -170,7 +170,7 @@ class Lease:
         self.extend(self.last_sent, opened.valid_for, opened.keep_alive_interval)
         self.repeat()
         if self.closing:
-            self.send(close=pb.CloseSession())
+            self.send(close=session_pb2.CloseSession())
 
     def repeat(self):
         """Asks again for all that waits or is held, and only then for what is to be released."""
@@ -178,7 +178,7 @@ class Lease:
             self.ask(acquisition)
 
     def on_going_away(self, message):
-        if message.reason == pb.GOING_AWAY_REASON_SUPERSEDED:
+        if message.reason == session_pb2.GOING_AWAY_REASON_SUPERSEDED:
             raise Over("SUPERSEDED")
         raise Left(to_seconds(message.resume_after))
 
@@ -196,7 +196,7 @@ class Lease:
     def send_keep_alive(self):
         nonce = next(self.nonces)
         self.unanswered[nonce] = self.last_sent = now()
-        self.send(keep_alive=pb.SessionKeepAlive(nonce=nonce))
+        self.send(keep_alive=session_pb2.SessionKeepAlive(nonce=nonce))
         self.timer("keep-alive", self.last_sent + self.interval, self.send_keep_alive)
 
     def on_kept_alive(self, kept):
@@ -209,16 +209,16 @@ class Lease:
 
     def ask(self, acquisition):
         if acquisition.state == "releasing":
-            return self.send(release=pb.ReleaseRequest(request_id=acquisition.request_id))
+            return self.send(release=acquisition_pb2.ReleaseRequest(request_id=acquisition.request_id))
         left = None if acquisition.give_up == NEVER else to_duration(max(0, acquisition.give_up - now()))
-        self.send(acquire=pb.AcquireRequest(
+        self.send(acquire=acquisition_pb2.AcquireRequest(
             request_id=acquisition.request_id, wait_timeout=left, held_tokens=acquisition.tokens,
-            locks=[pb.LockRequest(name=name) for name in acquisition.locks]))
+            locks=[acquisition_pb2.LockRequest(name=name) for name in acquisition.locks]))
 
     def on_event(self, event):
         acquisition, kind = self.acquisitions.get(event.request_id), event.WhichOneof("event")
         if acquisition is None and kind in ("queued", "granted"):
-            self.send(release=pb.ReleaseRequest(request_id=event.request_id))  # nobody waits for it any more
+            self.send(release=acquisition_pb2.ReleaseRequest(request_id=event.request_id))  # nobody waits for it any more
         if acquisition is None or not self.is_new(acquisition, event):
             return
         if kind == "granted":
@@ -285,7 +285,7 @@ class Lease:
 
     def send(self, **request):
         if self.is_open:  # without a stream, the next one repeats what counts
-            self.outbox.put_nowait(pb.SessionRequest(**request))
+            self.outbox.put_nowait(session_pb2.SessionRequest(**request))
 
     def timer(self, name, at=None, action=None):
         """Sets the timer of that name anew, or stops it."""

@@ -4,16 +4,14 @@ Usage: mistakes.py --list, or mistakes.py MISTAKE to speak the line protocol.
 """
 
 import asyncio
-import contextlib
 import random
 import sys
 
 import grpc
 
 from driver import Driver
-from lease import NEVER, Lease, now, pb, to_duration
-from lockkeeper.v1 import shard_service_pb2 as shards_pb
-from lockkeeper.v1 import shard_service_pb2_grpc as shards
+from lease import NEVER, Lease, now, to_duration
+from lockkeeper.v1 import acquisition_pb2, session_pb2
 
 
 class CountsFromTheReceipt(Lease):
@@ -189,7 +187,7 @@ class ResumesWhenSuperseded(Lease):
     found_by = "GoingAway.supersededIsNeverResumed"
 
     def on_going_away(self, message):
-        message.reason = pb.GOING_AWAY_REASON_DRAINING
+        message.reason = session_pb2.GOING_AWAY_REASON_DRAINING
         super().on_going_away(message)
 
 
@@ -259,7 +257,7 @@ class RenewsOnTheStreamThatItLeft(Lease):
     def send(self, **request):
         super().send(**request)
         for outbox in self.left:
-            outbox.put_nowait(pb.SessionRequest(**request))
+            outbox.put_nowait(session_pb2.SessionRequest(**request))
 
 
 class ForgetsReleasesInDoubt(Lease):
@@ -363,7 +361,7 @@ class LeavesTheRetryToItself(Lease):
         retry = self.timers.pop(acquisition, None)
         super().release(request_id)
         if retry:
-            acquire = pb.AcquireRequest(request_id=request_id, locks=[pb.LockRequest(name=acquisition.locks[0])])
+            acquire = acquisition_pb2.AcquireRequest(request_id=request_id, locks=[acquisition_pb2.LockRequest(name=acquisition.locks[0])])
             self.loop.call_at(retry.when(), lambda: self.send(acquire=acquire))
             retry.cancel()
 
@@ -455,19 +453,6 @@ class LetsAGrantUndoARelease(Lease):
         if acquisition.state == "releasing":
             acquisition.state = "waiting"
         super().on_granted(acquisition, granted)
-
-
-class AsksForShardsThatNobodyMentions(Lease):
-    found_by = "Shard.serverThatSaysNothingOfShardsIsNotAsked"
-
-    def on_opened(self, opened):
-        super().on_opened(opened)
-        self.asking = self.loop.create_task(self.ask_for_shards())
-
-    async def ask_for_shards(self):
-        async with grpc.aio.insecure_channel(self.servers[0]) as channel:
-            with contextlib.suppress(grpc.aio.AioRpcError):
-                await shards.ShardServiceStub(channel).GetShards(shards_pb.GetShardsRequest())
 
 
 MISTAKES = {mistake.__name__: mistake for mistake in Lease.__subclasses__()}

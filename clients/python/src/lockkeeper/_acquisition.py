@@ -13,7 +13,7 @@ from lockkeeper._messages import enum_name
 from lockkeeper.errors import LockkeeperError
 from lockkeeper.events import Grant
 from lockkeeper.requests import LockRequest
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2
 
 LOG = logging.getLogger("lockkeeper")
 NEVER = float("inf")
@@ -51,16 +51,10 @@ class Acquisition:
         self.contended = False  # the holder was told that somebody waits
         self.lost_reason = ""
         self.granted: asyncio.Future[None] = loop.create_future()
-        self.ended: asyncio.Future[pb.ReleaseResponse | None] = loop.create_future()
+        self.ended: asyncio.Future[acquisition_pb2.ReleaseResponse | None] = loop.create_future()
         self._on_event = on_event
         # Nobody need ask how it went.
         self.granted.add_done_callback(lambda future: future.cancelled() or future.exception())
-
-    def again(self, request_id: str) -> Acquisition:
-        """The same request once more, for another server: its wait limit counts on."""
-        again = type(self)(request_id, self.request, self._on_event)
-        again.give_up = self.give_up
-        return again
 
     @property
     def tokens(self) -> list[int]:
@@ -91,13 +85,13 @@ class Acquisition:
             and any((grant.name, grant.fencing_token) in ours for grant in other.grants)
         ]
 
-    def message(self) -> pb.AcquireRequest:
+    def message(self) -> acquisition_pb2.AcquireRequest:
         """The request as it is sent, for the first time or once more."""
         wait = None if self.give_up == NEVER else self.give_up - now()
         left = None if self.hold_until == NEVER else self.hold_until - now()
         return self.request._message(self.request_id, wait, self.tokens, self.request.max_hold if left is None else left)
 
-    def is_new(self, event: pb.AcquireResponse) -> bool:
+    def is_new(self, event: acquisition_pb2.AcquireResponse) -> bool:
         """Whether an event is no repetition; notes that it was heard."""
         number = (event.epoch, event.sequence)
         if event.sequence <= 0 or number <= self.last:
@@ -105,7 +99,7 @@ class Acquisition:
         self.last = number
         return True
 
-    def on_granted(self, granted: pb.Granted) -> None:
+    def on_granted(self, granted: acquisition_pb2.Granted) -> None:
         """The locks are held."""
         self.state = State.HELD
         self.grants = tuple(
@@ -117,13 +111,13 @@ class Acquisition:
         if not self.granted.done():
             self.granted.set_result(None)
 
-    def on_waiters(self, granted: pb.Granted) -> None:
+    def on_waiters(self, granted: acquisition_pb2.Granted) -> None:
         """A grant tells of those who wait already; after a takeover only that of the repeated request does."""
         for grant in granted.grants:
             if grant.waiters > 0:
-                self.on_contended(pb.Contended(name=grant.name, waiters=grant.waiters))
+                self.on_contended(acquisition_pb2.Contended(name=grant.name, waiters=grant.waiters))
 
-    def on_contended(self, contended: pb.Contended) -> None:
+    def on_contended(self, contended: acquisition_pb2.Contended) -> None:
         """Somebody waits for what is held. It is told once, though each resume says it again."""
         if self.state is State.HELD and not self.contended:
             self.contended = True
@@ -147,12 +141,12 @@ class Acquisition:
             self.lost_reason = reason
             self.tell("lost", reason)
 
-    def finish(self, result: pb.ReleaseResponse | None) -> None:
+    def finish(self, result: acquisition_pb2.ReleaseResponse | None) -> None:
         """It is over."""
         self.state = State.ENDED
         self._end(result)
 
-    def _end(self, result: pb.ReleaseResponse | None) -> None:
+    def _end(self, result: acquisition_pb2.ReleaseResponse | None) -> None:
         if not self.ended.done():
             self.ended.set_result(result)
 

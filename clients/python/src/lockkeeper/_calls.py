@@ -1,28 +1,36 @@
-"""Calls that are answered once, and watches: at the shard that serves the namespace, over a connection of their own."""
+"""Calls that are answered once, and watches: over a connection of their own, at whichever server answers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
 import grpc.aio
 
-from lockkeeper._acquisition import NEVER
 from lockkeeper._clock import backoff, now
-from lockkeeper._connection import ELSEWHERE
-from lockkeeper._messages import call_error, is_elsewhere, retry_delay, to_duration
-from lockkeeper._router import Ensemble, Router, Trip
-from lockkeeper._transport import NoTokenError, TokenRefusedError
-from lockkeeper.errors import LockkeeperError, RequestRefusedError
+from lockkeeper._messages import call_error, retry_delay, to_duration
+from lockkeeper._transport import NoTokenError, Server, Servers, Target, TokenRefusedError, Transport
+from lockkeeper.errors import ClosedError, RequestRefusedError, ServerUnavailableError
 from lockkeeper.events import Contender, LockInfo
 from lockkeeper.requests import lock_name, seconds
-from lockkeeper.v1 import lock_service_pb2 as pb
-from lockkeeper.v1 import watch_pb2
+from lockkeeper.v1 import lock_service_pb2, watch_pb2
 from lockkeeper.watching import Gap, WatchEvent, to_event
 
 _SERVICE = "/lockkeeper.v1.LockService/"
+_ATTEMPT = 5.0  # seconds for one server, at most
+_ELSEWHERE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
+
+
+@dataclass
+class _Connection:
+    """A connection that calls share; after a failure it is closed by the last of them, so that no other is cut off."""
+
+    server: Server
+    channel: grpc.aio.Channel
+    users: int = 0
 
 
 def _watch_request(names: Sequence[str], prefix: str | None) -> watch_pb2.WatchRequest:
@@ -34,21 +42,25 @@ def _watch_request(names: Sequence[str], prefix: str | None) -> watch_pb2.WatchR
 
 
 class Calls:
-    """The calls of one client, each to the shard of its namespace."""
+    """The calls of one client. The connection is made with the first and kept until a server fails."""
 
-    def __init__(self, router: Router, timeout: float) -> None:
-        self._router = router
+    def __init__(self, targets: tuple[Target, ...], first: int, transport: Transport, timeout: float) -> None:
+        self._servers = Servers(targets, first)
+        self._transport = transport
         self._timeout = timeout
+        self._connection: _Connection | None = None
+        self._channels: set[grpc.aio.Channel] = set()
+        self._closed = False
 
     async def get_lock(self, name: str, queue_limit: int) -> LockInfo:
-        request = pb.GetLockRequest(name=lock_name(name), queue_limit=queue_limit)
-        return LockInfo._of((await self._call("GetLock", name, request, pb.GetLockResponse)).lock)
+        request = lock_service_pb2.GetLockRequest(name=lock_name(name), queue_limit=queue_limit)
+        return LockInfo._of((await self._call("GetLock", name, request, lock_service_pb2.GetLockResponse)).lock)
 
     async def list_locks(self, prefix: str) -> AsyncGenerator[LockInfo, None]:
         page = ""
         while True:
-            request = pb.ListLocksRequest(prefix=prefix, page_token=page)
-            response = await self._call("ListLocks", prefix, request, pb.ListLocksResponse, self._router.ensemble_below(prefix))
+            request = lock_service_pb2.ListLocksRequest(prefix=prefix, page_token=page)
+            response = await self._call("ListLocks", prefix, request, lock_service_pb2.ListLocksResponse)
             for lock in response.locks:
                 yield LockInfo._of(lock)
             page = response.next_page_token
@@ -56,35 +68,32 @@ class Calls:
                 return
 
     async def check_token(self, name: str, token: int) -> bool:
-        request = pb.CheckTokenRequest(name=lock_name(name), fencing_token=token)
-        return bool((await self._call("CheckToken", name, request, pb.CheckTokenResponse)).current)
+        request = lock_service_pb2.CheckTokenRequest(name=lock_name(name), fencing_token=token)
+        return bool((await self._call("CheckToken", name, request, lock_service_pb2.CheckTokenResponse)).current)
 
     async def request_release(self, name: str, reason: str, deadline: float | None, requester: str) -> tuple[Contender, ...]:
-        request = pb.RequestReleaseRequest(name=lock_name(name), reason=reason, requester=requester)
+        request = lock_service_pb2.RequestReleaseRequest(name=lock_name(name), reason=reason, requester=requester)
         if deadline is not None:
             request.deadline.CopyFrom(to_duration(seconds("deadline", deadline, 0, 7 * 86_400.0)))
-        response = await self._call("RequestRelease", name, request, pb.RequestReleaseResponse)
+        response = await self._call("RequestRelease", name, request, lock_service_pb2.RequestReleaseResponse)
         return tuple(Contender._of(holder) for holder in response.holders)
 
     async def configure_lock(self, name: str, limit: int) -> int:
         if not 0 <= limit <= 1_000_000:
             raise ValueError(f"limit must be 0 to 1,000,000, not {limit!r}")
-        request = pb.ConfigureLockRequest(name=lock_name(name), limit=limit)
-        return int((await self._call("ConfigureLock", name, request, pb.ConfigureLockResponse)).previous_limit)
+        request = lock_service_pb2.ConfigureLockRequest(name=lock_name(name), limit=limit)
+        return int((await self._call("ConfigureLock", name, request, lock_service_pb2.ConfigureLockResponse)).previous_limit)
 
     async def watch(self, names: Sequence[str], prefix: str | None) -> AsyncGenerator[WatchEvent, None]:
         request = _watch_request(names, prefix)
-        ensemble = self._router.ensemble_of(names) if names else self._router.ensemble_below(request.prefix)
-        trip = Trip(tuple(names) or (request.prefix,), NEVER, ensemble)
         failures, begun = 0, False
         while True:
             pause: float | None = 0.0
-            connection = trip.ensemble.connection
             channel: grpc.aio.Channel | None = None
             try:
-                server = await connection.servers.next()
-                channel = connection.channel(server)
-                metadata = await connection.transport.metadata(server)
+                server = await self._servers.next()
+                channel = self._channel(server)
+                metadata = await self._transport.metadata(server)
                 call = channel.unary_stream(
                     _SERVICE + "Watch",
                     request_serializer=watch_pb2.WatchRequest.SerializeToString,
@@ -94,8 +103,8 @@ class Calls:
                     yield Gap("the watch begins anew")
                 try:
                     async for message in call:
-                        connection.check_open()
-                        failures, begun, trip.refusals = 0, True, 0
+                        self._check_open()
+                        failures, begun = 0, True
                         request.start_revision = message.revision
                         event = to_event(message)
                         if event is not None:
@@ -104,34 +113,94 @@ class Calls:
                     call.cancel()
             except grpc.aio.AioRpcError as error:
                 pause = retry_delay(error.trailing_metadata())
-                if error.code() not in ELSEWHERE and pause is None:
-                    await self._follow(trip, call_error("watch", error))
-                    request.start_revision = failures = 0
-                    continue
+                if error.code() not in _ELSEWHERE and pause is None:
+                    raise call_error("watch", error) from error
             except (OSError, NoTokenError):
                 pass
             except TokenRefusedError as error:
                 raise RequestRefusedError(str(error), "UNAUTHENTICATED", 16) from error
             except asyncio.CancelledError:
-                connection.check_open()  # the end of a channel cancels its calls
+                self._check_open()  # the end of a channel cancels its calls
                 raise
             finally:
                 if channel is not None:
-                    await connection.close_channel(channel)
+                    await self._close(channel)
             failures += 1
             await asyncio.sleep(max(pause or 0.0, backoff(failures)))
 
-    async def _call(self, method: str, what: str, request: Any, answer: Any, ensemble: Ensemble | None = None) -> Any:
-        """Asks the servers of a lock's shard, until one answers, or the request timeout is over."""
+    async def _call(self, method: str, what: str, request: Any, answer: Any) -> Any:
+        """Asks servers in turn until one answers, or the request timeout is over."""
         give_up = now() + self._timeout
-        trip = Trip((what,), give_up, ensemble or self._router.ensemble_of([what]))
+        what = f'{method} "{what}"'
+        failures = 0
         while True:
+            pause = 0.0
             try:
-                return await trip.ensemble.connection.call(_SERVICE + method, f'{method} "{what}"', request, answer, give_up)
-            except RequestRefusedError as error:
-                await self._follow(trip, error)
+                return await self._attempt(method, request, answer, give_up)
+            except grpc.aio.AioRpcError as error:
+                failure: Exception = call_error(what, error)
+                if error.code() not in _ELSEWHERE:
+                    raise failure from error
+                pause = retry_delay(error.trailing_metadata()) or 0.0
+            except TokenRefusedError as error:
+                raise RequestRefusedError(f"{what}: {error}", "UNAUTHENTICATED", 16) from error
+            except (OSError, NoTokenError, asyncio.TimeoutError) as error:
+                failure = ServerUnavailableError(f"{what}: no server could be reached: {error}")
+            failures += 1
+            pause = max(pause, backoff(failures))
+            if now() + pause >= give_up:
+                raise failure
+            await asyncio.sleep(pause)
 
-    async def _follow(self, trip: Trip, error: LockkeeperError) -> None:
-        """Goes on at another shard, or raises the error."""
-        if not is_elsewhere(error) or not await self._router.follow(trip, error):
-            raise error
+    async def _attempt(self, method: str, request: Any, answer: Any, give_up: float) -> Any:
+        """Asks one server. Others are asked after one that does not answer."""
+        connection = await self._connect(max(0.1, give_up - now()))
+        connection.users += 1  # nothing has run since
+        try:
+            metadata = await asyncio.wait_for(self._transport.metadata(connection.server), max(0.1, give_up - now()))
+            call = connection.channel.unary_unary(
+                _SERVICE + method,
+                request_serializer=type(request).SerializeToString,
+                response_deserializer=answer.FromString,
+            )
+            return await call(request, metadata=metadata, timeout=max(0.1, min(_ATTEMPT, give_up - now())))
+        except grpc.aio.AioRpcError as error:
+            if error.code() in _ELSEWHERE and self._connection is connection:
+                self._connection = None
+            raise
+        except asyncio.CancelledError:
+            self._check_open()  # the end of a channel cancels its calls
+            raise
+        finally:
+            connection.users -= 1
+            if connection.users == 0 and connection is not self._connection:
+                await self._close(connection.channel)
+
+    async def _connect(self, limit: float) -> _Connection:
+        self._check_open()
+        if self._connection is None:
+            server = await asyncio.wait_for(self._servers.next(), limit)
+            if self._connection is None:  # nobody else has meanwhile
+                self._connection = _Connection(server, self._channel(server))
+        return self._connection
+
+    def _channel(self, server: Server) -> grpc.aio.Channel:
+        self._check_open()
+        channel = self._transport.channel(server, pings=True)
+        self._channels.add(channel)
+        return channel
+
+    async def _close(self, channel: grpc.aio.Channel) -> None:
+        if channel in self._channels:
+            self._channels.discard(channel)
+            await channel.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the client is closed")
+
+    async def close(self) -> None:
+        """Ends all calls and watches."""
+        self._closed = True
+        for channel in list(self._channels):
+            await self._close(channel)

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from lockkeeper._acquisition import NEVER, Acquisition, State
 from lockkeeper._clock import now
-from lockkeeper._messages import is_elsewhere
 from lockkeeper.errors import LockkeeperError, NotAcquiredError, ServerUnavailableError
 from lockkeeper.requests import LockRequest, LockSpec
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2
 
 if TYPE_CHECKING:
     from lockkeeper._lease import Lease
 
 MOST_UNUSED = 1_000
 _FOR_THOSE_BEFORE = 1.0  # seconds for those who waited in the client when the lock was wanted back
-_RELEASED = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_RELEASED)
+_RELEASED = acquisition_pb2.ReleaseResponse(outcome=acquisition_pb2.RELEASE_OUTCOME_RELEASED)
 Alike = tuple[tuple[LockSpec, ...], float]
 Key = tuple[tuple[LockSpec, ...], float, str]
 
@@ -98,7 +97,7 @@ class Hold(Acquisition):
     def until(self, lease_deadline: float) -> float:
         return min(lease_deadline, self.jeopardy_until)
 
-    def on_granted(self, granted: pb.Granted) -> None:
+    def on_granted(self, granted: acquisition_pb2.Granted) -> None:
         super().on_granted(granted)
         self._keeper._on_granted(self)
 
@@ -134,19 +133,14 @@ class Keeper:
     Taking and releasing such a lock starts no timer and stops none: a timer that fires early looks when it is time, and is set again.
     """
 
-    def __init__(self, lease: Lease, unused: set[Hold]) -> None:
+    def __init__(self, lease: Lease) -> None:
         self.waiting: dict[Use, None] = {}
         self._lease = lease
         self._loop = asyncio.get_running_loop()
-        self._all_unused = unused  # of all leases of the client
+        self._unused = 0
         self._lines: dict[Key | None, Line] = {}
         self._shared: dict[Alike, dict[Hold, None]] = {}  # of which there may be several: those that are unused
         self._owned: dict[tuple[str, str], dict[Hold, None]] = {}  # what an owner uses, by the owner and each lock's name
-
-    @property
-    def _unused(self) -> int:
-        """How many locks the client keeps unused."""
-        return len(self._all_unused)
 
     def acquire(self, use: Use) -> None:
         """Grants what is kept, or lets the request wait for it here, or asks a server."""
@@ -186,7 +180,11 @@ class Keeper:
         elif use.state is State.HELD and hold is not None:
             hold.users.remove(use)
             left = len(hold.users)
-            result = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_DECREMENTED, remaining_holds=left) if left else _RELEASED
+            result = (
+                acquisition_pb2.ReleaseResponse(outcome=acquisition_pb2.RELEASE_OUTCOME_DECREMENTED, remaining_holds=left)
+                if left
+                else _RELEASED
+            )
             use.finish(None if use.lost_reason else result)
             if not left:
                 self._pass_on(hold, use.request)
@@ -279,7 +277,7 @@ class Keeper:
             self._begin(hold, use)
         elif valid and not hold.wanted and self._unused < MOST_UNUSED:
             hold.is_unused = True
-            self._all_unused.add(hold)
+            self._unused += 1
             if not hold.excludes:
                 self._shared.setdefault(hold.alike, {})[hold] = None
             hold.unused_until = now() + (last.keep_unused or 0.0)
@@ -290,7 +288,7 @@ class Keeper:
 
     def _take_unused(self, hold: Hold) -> None:
         hold.is_unused = False
-        self._all_unused.discard(hold)
+        self._unused -= 1
         if not hold.excludes:
             unused = self._shared[hold.alike]
             del unused[hold]
@@ -300,13 +298,15 @@ class Keeper:
     # Those who wait for it here.
 
     def _wait(self, line: Line, use: Use) -> None:
-        places = [pb.QueuePosition(name=spec.name, ahead=1 + len(line.waiting) + len(line.behind)) for spec in use.request.specs]
+        places = [
+            acquisition_pb2.QueuePosition(name=spec.name, ahead=1 + len(line.waiting) + len(line.behind)) for spec in use.request.specs
+        ]
         use.line = line
         queue = line.behind if line.hold is None else line.waiting
         queue[use] = self.waiting[use] = None
         if use.give_up != NEVER:
             use.timer = self._loop.call_later(use.give_up - now(), self._time_out, use)
-        use.tell("queued", pb.Queued(positions=places))
+        use.tell("queued", acquisition_pb2.Queued(positions=places))
 
     def _time_out(self, use: Use) -> None:
         self._stop_waiting(use)
@@ -371,15 +371,7 @@ class Keeper:
         line = hold.line
         if line is not None and line.asker is hold:
             line.asker = None
-            if why is not None and is_elsewhere(why):
-                self._send_elsewhere(line, why)
             self._ask_next(line, hold.since if isinstance(why, ServerUnavailableError) else None)
-
-    def _send_elsewhere(self, line: Line, why: LockkeeperError) -> None:
-        """They need not ask here one after the other: another shard has what they wait for."""
-        for use in list(line.behind):
-            self._stop_waiting(use)
-            use.fail(why)
 
     # What a server says of it, and the clock.
 

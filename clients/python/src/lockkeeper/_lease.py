@@ -8,6 +8,7 @@ import itertools
 import logging
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
@@ -18,9 +19,8 @@ from lockkeeper._clock import backoff, now
 from lockkeeper._kept import Keeper, Use
 from lockkeeper._messages import Left, Over, batches, end_of, enum_name, refusal, to_duration, to_seconds
 from lockkeeper._questions import Questions
-from lockkeeper._settings import Settings
 from lockkeeper._timers import Timers
-from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError
+from lockkeeper._transport import NoTokenError, Server, Servers, TokenRefusedError, Transport
 from lockkeeper.errors import (
     ClosedError,
     LeaseLostError,
@@ -30,23 +30,35 @@ from lockkeeper.errors import (
     RequestRefusedError,
     ServerUnavailableError,
 )
+from lockkeeper.observer import Observer
 from lockkeeper.requests import LockRequest
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2, session_pb2
 
 LOG = logging.getLogger("lockkeeper")
 
 _METHOD = "/lockkeeper.v1.LockService/Session"
 _OPENING = 3.0  # seconds for connecting and for the answer to an open, at most
 _CLOSING = 5.0  # seconds for the answer to a close
-ANSWERING = 5.0  # seconds after a wait limit for the server's word
+_ANSWERING = 5.0  # seconds after a wait limit for the server's word
 _SAYS_MORE = 1.0  # seconds from the event of a release to its answer
 _LASTED = 2.0  # a stream of so many seconds was a good one: the backoff begins anew
+
+
+@dataclass(frozen=True)
+class LeaseSettings:
+    """What all leases of a client have in common. Times are seconds."""
+
+    transport: Transport
+    ttl: float | None
+    holder: str
+    request_timeout: float
+    observer: Observer
 
 
 class Lease:
     """Lives once, on one event loop. When it is over, every request has heard its end, and ``on_over`` is called."""
 
-    def __init__(self, settings: Settings, servers: Servers, on_over: Callable[[Lease], None]) -> None:
+    def __init__(self, settings: LeaseSettings, servers: Servers, on_over: Callable[[Lease], None]) -> None:
         self._settings = settings
         self._servers = servers
         self._on_over = on_over
@@ -61,10 +73,10 @@ class Lease:
         self._nonces = itertools.count(1)
         self._unanswered: dict[int, float] = {}
         self._acquisitions: dict[str, Acquisition] = {}
-        self.keeper = Keeper(self, settings.unused)
+        self.keeper = Keeper(self)
         self.questions = Questions(self._send, settings.request_timeout)
         self._timer = Timers()
-        self._outbox: list[pb.SessionRequest] = []
+        self._outbox: list[session_pb2.SessionRequest] = []
         self._outbox_filled = asyncio.Event()
         self._batches = False
         self._is_open = False
@@ -116,7 +128,7 @@ class Lease:
             limit = acquisition.since + self._settings.request_timeout
             self._timer(("unasked", acquisition.request_id), limit, lambda: self._unreachable(acquisition))
         if acquisition.give_up != NEVER:
-            late = max(acquisition.give_up, acquisition.since) + min(ANSWERING, self._settings.request_timeout)
+            late = acquisition.give_up + min(_ANSWERING, self._settings.request_timeout)
             self._timer(("give-up", acquisition.request_id), late, lambda: self._nobody_counts(acquisition))
 
     def release(self, acquisition: Acquisition) -> None:
@@ -142,7 +154,7 @@ class Lease:
             for acquisition in self.held():
                 acquisition.lose("LEASE_CLOSED")  # now, whenever the server hears of it
             if self._was_open:  # otherwise no server has anything of it
-                self._send(pb.SessionRequest(close=pb.CloseSession()))
+                self._send(session_pb2.SessionRequest(close=session_pb2.CloseSession()))
                 await asyncio.wait([self._task], timeout=_CLOSING)
             self._end("CLOSED")
         await asyncio.wait([self._task], timeout=_CLOSING)
@@ -195,8 +207,8 @@ class Lease:
         began = now()
         call = channel.stream_stream(
             _METHOD,
-            request_serializer=pb.SessionRequest.SerializeToString,
-            response_deserializer=pb.SessionResponse.FromString,
+            request_serializer=session_pb2.SessionRequest.SerializeToString,
+            response_deserializer=session_pb2.SessionResponse.FromString,
         )(metadata=metadata)
         self._left = self._loop.create_future()
         self._outbox = [self._opening()]
@@ -219,13 +231,13 @@ class Lease:
             call.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _opening(self) -> pb.SessionRequest:
-        opening = pb.OpenSession(lease_id=self._lease_id, lease_secret=self._secret, batches=True)
+    def _opening(self) -> session_pb2.SessionRequest:
+        opening = session_pb2.OpenSession(lease_id=self._lease_id, lease_secret=self._secret, batches=True)
         if not self._lease_id:
             opening.holder = self._settings.holder
             if self._settings.ttl is not None:
                 opening.ttl.CopyFrom(to_duration(self._settings.ttl))
-        return pb.SessionRequest(open=opening)
+        return session_pb2.SessionRequest(open=opening)
 
     def _patience(self) -> float:
         """How long a step may take: half of what the lease has left leaves time for another server."""
@@ -252,7 +264,7 @@ class Lease:
                 self._outbox_filled.clear()
                 requests, self._outbox = self._outbox, []
                 for part in batches(requests) if self._batches else ([request] for request in requests):
-                    batch = pb.SessionRequest(batch=pb.SessionRequestBatch(requests=part))
+                    batch = session_pb2.SessionRequest(batch=session_pb2.SessionRequestBatch(requests=part))
                     await call.write(part[0] if len(part) == 1 else batch)
 
     async def _read(self, call: Any, server: Server) -> None:
@@ -294,7 +306,7 @@ class Lease:
 
     # What a server says.
 
-    def _hear(self, response: pb.SessionResponse) -> None:
+    def _hear(self, response: session_pb2.SessionResponse) -> None:
         if now() >= self._deadline:
             raise Over("DEADLINE_PASSED")  # what comes later revives nothing
         kind = response.WhichOneof("response")
@@ -313,15 +325,15 @@ class Lease:
         elif not self._is_open:
             raise Left
 
-    def _on_going_away(self, message: pb.GoingAway) -> None:
-        if message.reason == pb.GOING_AWAY_REASON_SUPERSEDED:
+    def _on_going_away(self, message: session_pb2.GoingAway) -> None:
+        if message.reason == session_pb2.GOING_AWAY_REASON_SUPERSEDED:
             raise Over("SUPERSEDED")
         raise Left(to_seconds(message.resume_after))
 
-    def _on_lease_ended(self, ended: pb.LeaseEnded) -> None:
+    def _on_lease_ended(self, ended: session_pb2.LeaseEnded) -> None:
         raise Over(enum_name(ended, "reason"))
 
-    def _on_opened(self, opened: pb.SessionOpened) -> None:
+    def _on_opened(self, opened: session_pb2.SessionOpened) -> None:
         if self._is_open:
             return
         resumed = self._was_open
@@ -338,9 +350,9 @@ class Lease:
             self._ask(acquisition)
         self.questions.repeat()
         if self._closing:
-            self._send(pb.SessionRequest(close=pb.CloseSession()))
+            self._send(session_pb2.SessionRequest(close=session_pb2.CloseSession()))
 
-    def _on_kept_alive(self, kept: pb.SessionKeptAlive) -> None:
+    def _on_kept_alive(self, kept: session_pb2.SessionKeptAlive) -> None:
         sent = self._unanswered.get(kept.nonce)
         if sent is None:
             return
@@ -363,7 +375,7 @@ class Lease:
         nonce = next(self._nonces)
         self._last_sent = now()
         self._unanswered[nonce] = self._last_sent
-        self._send(pb.SessionRequest(keep_alive=pb.SessionKeepAlive(nonce=nonce)))
+        self._send(session_pb2.SessionRequest(keep_alive=session_pb2.SessionKeepAlive(nonce=nonce)))
         self._timer("keep-alive", self._last_sent + self._interval, self._keep_alive)
         if len(self._unanswered) == 1:
             self._watch_silence()
@@ -382,11 +394,11 @@ class Lease:
         if not self._is_open:
             return  # the next stream repeats what counts
         if acquisition.state is State.RELEASING:
-            self._send(pb.SessionRequest(release=pb.ReleaseRequest(request_id=acquisition.request_id)))
+            self._send(session_pb2.SessionRequest(release=acquisition_pb2.ReleaseRequest(request_id=acquisition.request_id)))
             return
         acquisition.asked = True
         self._timer(("unasked", acquisition.request_id))
-        self._send(pb.SessionRequest(acquire=acquisition.message()))
+        self._send(session_pb2.SessionRequest(acquire=acquisition.message()))
 
     def _unreachable(self, acquisition: Acquisition) -> None:
         if acquisition.state is State.WAITING and not acquisition.asked:
@@ -405,12 +417,12 @@ class Lease:
             self.release(acquisition)  # first: another may ask in its place
             acquisition.give_up_waiting(error)
 
-    def _on_event(self, event: pb.AcquireResponse) -> None:
+    def _on_event(self, event: acquisition_pb2.AcquireResponse) -> None:
         acquisition = self._acquisitions.get(event.request_id)
         kind = event.WhichOneof("event")
         if acquisition is None:
             if kind in ("queued", "granted"):  # nobody waits for it any more
-                self._send(pb.SessionRequest(release=pb.ReleaseRequest(request_id=event.request_id)))
+                self._send(session_pb2.SessionRequest(release=acquisition_pb2.ReleaseRequest(request_id=event.request_id)))
             return
         if event.sequence == 0:
             acquisition.tell("position", event.position)
@@ -434,7 +446,7 @@ class Lease:
         elif kind in ("queued", "position", "release_requested"):
             acquisition.tell(kind, getattr(event, kind))
 
-    def _on_granted(self, acquisition: Acquisition, granted: pb.Granted) -> None:
+    def _on_granted(self, acquisition: Acquisition, granted: acquisition_pb2.Granted) -> None:
         acquisition.jeopardy_until = NEVER
         self._timer(("jeopardy", acquisition.request_id))
         tokens = [grant.fencing_token for grant in granted.grants]
@@ -478,22 +490,22 @@ class Lease:
         if acquisition.state is not State.RELEASING:
             self._finish(acquisition, "RELEASED")
             return
-        result = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_RELEASED)
+        result = acquisition_pb2.ReleaseResponse(outcome=acquisition_pb2.RELEASE_OUTCOME_RELEASED)
         key = ("answer", acquisition.request_id)
         self._timer(key, now() + _SAYS_MORE, lambda: self._finish(acquisition, "RELEASED", result=result))
 
-    def _on_released(self, released: pb.SessionReleased) -> None:
+    def _on_released(self, released: session_pb2.SessionReleased) -> None:
         acquisition = self._acquisitions.get(released.request_id)
         if acquisition is not None:
             self._finish(acquisition, "RELEASED", result=released.result)
 
-    def _on_release_answered(self, answered: pb.ReleaseAnswered) -> None:
+    def _on_release_answered(self, answered: session_pb2.ReleaseAnswered) -> None:
         self.questions.on_answer("answer_release", answered.request_id)
 
-    def _on_metadata_updated(self, updated: pb.MetadataUpdated) -> None:
+    def _on_metadata_updated(self, updated: session_pb2.MetadataUpdated) -> None:
         self.questions.on_answer("update_metadata", updated.request_id)
 
-    def _on_refused(self, refused: pb.Refused) -> None:
+    def _on_refused(self, refused: session_pb2.Refused) -> None:
         kind = refused.WhichOneof("request")
         after = max(0.05, to_seconds(refused.retry_after)) if refused.HasField("retry_after") else None
         again = NEVER if after is None else now() + after
@@ -507,7 +519,7 @@ class Lease:
         elif kind in ("acquire", "release"):
             self._on_request_refused(kind, refused, again)
 
-    def _on_request_refused(self, kind: str, refused: pb.Refused, again: float) -> None:
+    def _on_request_refused(self, kind: str, refused: session_pb2.Refused, again: float) -> None:
         acquisition = self._acquisitions.get(getattr(refused, kind))
         if acquisition is None or (kind == "release") != (acquisition.state is State.RELEASING):
             return  # while it is released, the answer to the release decides
@@ -532,7 +544,7 @@ class Lease:
         reason: str,
         message: str = "",
         holders: list[str] | None = None,
-        result: pb.ReleaseResponse | None = None,
+        result: acquisition_pb2.ReleaseResponse | None = None,
     ) -> None:
         """A server has told the end of a request."""
         self._forget(acquisition)
@@ -581,7 +593,7 @@ class Lease:
         for kind in ("unasked", "give-up", "again", "jeopardy", "max-hold", "answer"):
             self._timer((kind, acquisition.request_id))
 
-    def _send(self, request: pb.SessionRequest) -> None:
+    def _send(self, request: session_pb2.SessionRequest) -> None:
         if self._is_open:
             self._outbox.append(request)
             self._outbox_filled.set()

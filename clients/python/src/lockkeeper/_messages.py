@@ -12,9 +12,8 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from lockkeeper.errors import LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError
-from lockkeeper.v1 import lock_service_pb2 as pb
-from lockkeeper.v1 import shard_service_pb2 as shards_pb
+from lockkeeper.errors import LockkeeperError, RequestRefusedError, ServerUnavailableError
+from lockkeeper.v1 import session_pb2
 
 _NANOS = 1_000_000_000
 _HOPELESS = (
@@ -26,19 +25,6 @@ _HOPELESS = (
 _GONE = (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION)
 _MAX_BATCH = 256
 _MAX_BYTES = 60 * 1024  # of the requests in one batch: a server takes messages of 64 KiB
-
-
-class WrongShardError(RequestRefusedError):
-    """Another shard serves the namespace; ``wrong`` says which, as the one that was asked knows it."""
-
-    def __init__(self, message: str, code: int, wrong: shards_pb.WrongShard) -> None:
-        super().__init__(message, "WRONG_SHARD", code)
-        self.wrong = wrong
-
-
-def is_elsewhere(error: LockkeeperError) -> bool:
-    """Whether a request has ended because its namespace is at another shard, or moves: it is to be asked again there."""
-    return isinstance(error, WrongShardError) or (isinstance(error, NotAcquiredError) and error.reason == "NAMESPACE_MOVED")
 
 
 def to_duration(seconds: float) -> Duration:
@@ -80,13 +66,9 @@ def call_error(what: str, error: grpc.aio.AioRpcError) -> LockkeeperError:
 
 
 def status_error(what: str, code: grpc.StatusCode, details: str, metadata: Any) -> LockkeeperError:
-    info, wrong = ErrorInfo(), shards_pb.WrongShard()
-    for detail in _status_of(metadata).details:
-        detail.Unpack(info)
-        detail.Unpack(wrong)
-    reason, message = info.reason, f"{what}: {details or code.name}"
-    if reason == "WRONG_SHARD":
-        return WrongShardError(message, code.value[0], wrong)
+    info = ErrorInfo()
+    reason = next((info.reason for detail in _status_of(metadata).details if detail.Unpack(info)), "")
+    message = f"{what}: {details or code.name}"
     if not reason and code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED):
         return ServerUnavailableError(message)
     return RequestRefusedError(message, reason or code.name, code.value[0], retry_after=retry_delay(metadata))
@@ -116,19 +98,16 @@ def end_of(code: grpc.StatusCode, details: str, metadata: Any, known: bool) -> O
     return Left(retry_delay(metadata) or 0.0)  # any other error says nothing about the lease
 
 
-def refusal(what: str, refused: pb.Refused) -> RequestRefusedError:
+def refusal(what: str, refused: session_pb2.Refused) -> RequestRefusedError:
     """What a refusal on a session stream means to whoever made the request."""
     after = to_seconds(refused.retry_after) if refused.HasField("retry_after") else None
     where = f" ({refused.field})" if refused.field else ""
-    message, reason = f"{what}: {refused.message}{where}", enum_name(refused, "reason")
-    if reason == "WRONG_SHARD":
-        return WrongShardError(message, refused.code, refused.wrong_shard)
-    return RequestRefusedError(message, reason, refused.code, refused.field, after)
+    return RequestRefusedError(f"{what}: {refused.message}{where}", enum_name(refused, "reason"), refused.code, refused.field, after)
 
 
-def batches(requests: list[pb.SessionRequest]) -> Iterator[list[pb.SessionRequest]]:
+def batches(requests: list[session_pb2.SessionRequest]) -> Iterator[list[session_pb2.SessionRequest]]:
     """The same requests in their order, in batches that a server takes."""
-    part: list[pb.SessionRequest] = []
+    part: list[session_pb2.SessionRequest] = []
     size = 0
     for request in requests:
         own = request.ByteSize() + 8  # with its frame in the batch

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Callable
 
 from lockkeeper.errors import LockkeeperError, ServerUnavailableError
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import session_pb2
 
 
 class Questions:
     """Questions of one lease about locks that are held, of the kinds ``update_metadata`` and ``answer_release``."""
 
-    def __init__(self, send: Callable[[pb.SessionRequest], None], timeout: float) -> None:
+    def __init__(self, send: Callable[[session_pb2.SessionRequest], None], timeout: float) -> None:
         self._send = send
         self._timeout = timeout
-        self._open: list[tuple[str, pb.SessionRequest, asyncio.Future[None]]] = []
+        self._open: list[tuple[str, session_pb2.SessionRequest, asyncio.Future[None]]] = []
 
-    async def ask(self, kind: str, request: pb.SessionRequest) -> None:
+    async def ask(self, kind: str, request: session_pb2.SessionRequest) -> None:
         """Fails when the timeout is over, or the lease is."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._open.append((kind, request, done))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import random
 import re
 import socket
 from collections.abc import Awaitable, Callable
@@ -71,11 +70,10 @@ def parse_servers(servers: str) -> tuple[Target, ...]:
     Raises:
         ValueError: an address is malformed.
     """
-    return tuple(parse_server(part.strip()) for part in servers.split(","))
+    return tuple(_parse(part.strip()) for part in servers.split(","))
 
 
-def parse_server(text: str) -> Target:
-    """Reads one ``host:port``; errors are those of `parse_servers`."""
+def _parse(text: str) -> Target:
     plain = text.removeprefix("dns:///")
     match = re.fullmatch(r"\[([^\]]+)\](?::(\d+))?|([^:\[\]/\s]+)(?::(\d+))?", plain)
     if match is None:
@@ -151,10 +149,6 @@ class Servers:
         self._targets = targets
         self._next = first
         self._round: list[Server] = []
-
-    def replace(self, targets: tuple[Target, ...]) -> None:
-        """From now on these are the servers. Connections that there are stay."""
-        self._targets, self._next, self._round = targets, random.randrange(len(targets)), []
 
     async def next(self) -> Server:
         """The server to try next; a name that cannot be looked up is passed over.

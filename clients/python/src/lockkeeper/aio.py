@@ -18,17 +18,15 @@ from lockkeeper._acquisition import Acquisition, State
 from lockkeeper._calls import Calls
 from lockkeeper._clock import now
 from lockkeeper._kept import Use
-from lockkeeper._lease import Lease
-from lockkeeper._messages import is_elsewhere, to_duration
-from lockkeeper._router import Ensemble, Router, Trip
-from lockkeeper._settings import Settings
-from lockkeeper._transport import Token, Transport, parse_servers
+from lockkeeper._lease import Lease, LeaseSettings
+from lockkeeper._messages import to_duration
+from lockkeeper._transport import Servers, Token, Transport, parse_servers
 from lockkeeper.election import AsyncElection
 from lockkeeper.errors import ClosedError, LockkeeperError, LockLostError, NotAcquiredError
 from lockkeeper.events import Contended, Contender, Grant, LockInfo, Place, ReleaseRequested, ReleaseResult
 from lockkeeper.observer import Observation, Observer, SafeObserver
 from lockkeeper.requests import LockOptions, LockRequest, LockSpec, checked_metadata, label, seconds
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2, session_pb2
 from lockkeeper.watching import WatchEvent
 
 if TYPE_CHECKING:
@@ -147,15 +145,15 @@ class AsyncLock:
         """
         checked = checked_metadata(metadata)
         self.check()
-        request = pb.UpdateMetadataRequest(request_id=self._acquisition.request_id, metadata=checked)
-        await self._lease.questions.ask("update_metadata", pb.SessionRequest(update_metadata=request))
+        request = acquisition_pb2.UpdateMetadataRequest(request_id=self._acquisition.request_id, metadata=checked)
+        await self._lease.questions.ask("update_metadata", session_pb2.SessionRequest(update_metadata=request))
 
     async def answer_release(self, needs: float) -> None:
         """Says for how many seconds, up to 7 days, the locks are still needed. Errors are those of `update_metadata`."""
         seconds("needs", needs, 0, 7 * 86_400.0)
         self.check()
-        request = pb.AnswerReleaseRequest(request_id=self._acquisition.request_id, needs=to_duration(needs))
-        await self._lease.questions.ask("answer_release", pb.SessionRequest(answer_release=request))
+        request = acquisition_pb2.AnswerReleaseRequest(request_id=self._acquisition.request_id, needs=to_duration(needs))
+        await self._lease.questions.ask("answer_release", session_pb2.SessionRequest(answer_release=request))
 
     async def release(self) -> ReleaseResult:
         """Releases the locks and waits until that is certain, for the request timeout at most.
@@ -255,9 +253,6 @@ class AsyncClient:
     The client has one lease, opened when a lock is first asked for. When the connection breaks, the server is silent or goes away, the
     lease is resumed at the next server: requests keep their places, and locks their tokens. Only when the lease ends are its locks lost.
 
-    Where the service is several shards, the client finds the others from the one that it was given, and has one lease a shard: what happens
-    to one touches no lock of another.
-
     Args:
         servers: ``host:port``, or several separated by commas; the port may be left out and is 7420 then. Of a name with several addresses
             each is a server. It may begin with ``dns:///``.
@@ -299,11 +294,12 @@ class AsyncClient:
         encrypted = tls or ca is not None or certificate is not None
         transport = Transport(encrypted, _path(ca), _path(certificate), _path(key), token)
         self._observer = SafeObserver(observer or Observer())
-        self._settings = Settings(transport, ttl, label("holder", holder), request_timeout, self._observer)
+        self._settings = LeaseSettings(transport, ttl, label("holder", holder), request_timeout, self._observer)
         first = random.randrange(len(targets)) if _first is None else _first
-        self._state = Router(self._settings, targets, first)
-        self._calls = Calls(self._state, request_timeout)
+        self._servers = Servers(targets, first)
+        self._calls = Calls(targets, first, transport, request_timeout)
         self._ids = itertools.count(1)
+        self._state = _State()
         self._pid = os.getpid()
         self._breath = 0.0
         # What goes on in the background knows the state alone, never the client: a client that is forgotten lets go of its lease.
@@ -317,7 +313,7 @@ class AsyncClient:
 
     @property
     def lease_tag(self) -> str:
-        """The public short name of the lease, as others see it; empty before the first lock. Of several shards, at the given one."""
+        """The public short name of the lease, as others see it; empty before the first lock."""
         return self._state.lease.tag if self._state.lease is not None else ""
 
     # Locks.
@@ -356,7 +352,7 @@ class AsyncClient:
             NotAcquiredError: the wait limit ran out, the queue is full, or the wait would never end.
             LeaseLostError: the lease ended while waiting: ask again.
             ServerUnavailableError: no server could be reached within the request timeout.
-            RequestRefusedError: a server refuses the request, or its locks are of several shards (``ACROSS_SHARDS``).
+            RequestRefusedError: a server refuses the request.
             ClosedError: the client is closed.
         """
         request = _request(locks, options)
@@ -364,24 +360,15 @@ class AsyncClient:
             raise TypeError(f"listener must be a Listener, not {type(listener).__name__}")
         if request.keep_unused is not None:
             await self._breathe()
-        ensemble, lease = self._lease_for(request)
+        lease = self._lease()
         observation = self._observer.acquiring(request)
         holder = _Holder(listener or Listener())
         kind = Acquisition if request.keep_unused is None else Use
         acquisition = kind(f"{next(self._ids)}", request, holder.on_event)
         began = now()
         lease.acquire(acquisition)
-        trip: Trip | None = None
         try:
-            while True:
-                try:
-                    await asyncio.shield(acquisition.granted)
-                    break
-                except LockkeeperError as error:
-                    if not is_elsewhere(error):
-                        raise
-                    trip = trip or Trip(request.names, acquisition.give_up, ensemble)
-                    lease, acquisition = await self._ask_elsewhere(trip, acquisition, error)
+            await asyncio.shield(acquisition.granted)
             # A cancellation that crosses the grant withdraws it below.
         except LockkeeperError as error:
             observation.on_not_acquired(error, now() - began)
@@ -394,15 +381,6 @@ class AsyncClient:
         holder.attach(lock)
         observation.on_acquired(acquisition.grants, now() - began)
         return lock
-
-    async def _ask_elsewhere(self, trip: Trip, ended: Acquisition, error: LockkeeperError) -> tuple[Lease, Acquisition]:
-        """Asks again for what another shard serves, with what is left of the wait limit."""
-        if not await self._state.follow(trip, error):
-            raise NotAcquiredError(f"{ended.request}: not granted in time: {error}", "TIMED_OUT") from error
-        lease = self._state.open_lease(trip.ensemble)
-        again = ended.again(f"{next(self._ids)}")
-        lease.acquire(again)
-        return lease, again
 
     async def try_lock(self, locks: Locks, *, listener: Listener | None = None, **options: Unpack[LockOptions]) -> AsyncLock | None:
         """Acquires locks if that is possible within ``wait`` seconds, by default 0; None if not. Errors are those of `acquire`."""
@@ -425,10 +403,7 @@ class AsyncClient:
         return await self._alive().get_lock(name, queue_limit)
 
     def list_locks(self, prefix: str = "") -> AsyncGenerator[LockInfo, None]:
-        """The locks that have holders or waiters, ordered by name.
-
-        Of several shards, those of the one that serves the namespace if the prefix has a ``/``, else of the one that was given.
-        """
+        """The locks that have holders or waiters, ordered by name."""
         return self._alive().list_locks(prefix)
 
     async def check_token(self, name: str, fencing_token: int) -> bool:
@@ -448,8 +423,7 @@ class AsyncClient:
 
         Of up to 256 names, or of all that begin with ``prefix``.
 
-        Goes on over servers by itself; what may have been missed is told as a gap, and a snapshot follows. Of several shards it is at one:
-        that of the names, or as in `list_locks`.
+        Goes on over servers by itself; what may have been missed is told as a gap, and a snapshot follows.
         """
         return self._alive().watch(names, prefix)
 
@@ -457,8 +431,12 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Ends the lease with all that it holds, and lets go of the servers; takes some seconds where none answers. Idempotent."""
+        self._state.closed = True
         self._finalizer.detach()
-        await self._state.close()
+        lease, self._state.lease = self._state.lease, None
+        if lease is not None:
+            await lease.close()
+        await self._calls.close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -473,21 +451,39 @@ class AsyncClient:
             raise ClosedError("the client belongs to the process that has forked: make one in each process")
         return self._calls
 
-    def _lease_for(self, request: LockRequest) -> tuple[Ensemble, Lease]:
-        """The shard of a request, as far as is known, and the lease there."""
+    def _lease(self) -> Lease:
         self._alive()
-        router = self._state
-        ensemble = router.ensemble_of(spec.name for spec in request.specs)
-        lease = router.open_lease(ensemble)
-        if router.size >= _MAX_REQUESTS:
+        state = self._state
+        if state.lease is None or state.lease.has_ended():
+            state.loop = asyncio.get_running_loop()
+            state.lease = Lease(self._settings, self._servers, state.on_over)
+        if state.lease.size >= _MAX_REQUESTS:
             raise LockkeeperError(f"a client has at most {_MAX_REQUESTS} requests and locks at a time")
-        return ensemble, lease
+        return state.lease
 
     async def _breathe(self) -> None:
         """Who takes a kept lock again and again suspends nowhere: now and then the loop must run, to hear who else wants it."""
         if now() >= self._breath:
             await asyncio.sleep(0)
             self._breath = now() + _BREATH
+
+
+class _State:
+    """What outlives a client that nobody has closed."""
+
+    def __init__(self) -> None:
+        self.lease: Lease | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.closed = False
+
+    def on_over(self, lease: Lease) -> None:
+        if self.lease is lease:
+            self.lease = None
+
+    def abandon(self) -> None:
+        lease, loop = self.lease, self.loop
+        if lease is not None and loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(lease.abandon)
 
 
 class _Holder:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lockkeeper._messages import enum_name, to_seconds
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2
 from lockkeeper.v1 import types_pb2 as types
 
 
@@ -93,7 +93,7 @@ class ReleaseRequested:
     deadline: float | None
 
     @staticmethod
-    def _of(message: pb.ReleaseRequested) -> ReleaseRequested:
+    def _of(message: acquisition_pb2.ReleaseRequested) -> ReleaseRequested:
         deadline = to_seconds(message.deadline) if message.HasField("deadline") else None
         return ReleaseRequested(message.name, message.requester, message.reason, deadline)
 
@@ -107,7 +107,7 @@ class Contended:
     frozen: str | None
 
     @staticmethod
-    def _of(message: pb.Contended) -> Contended:
+    def _of(message: acquisition_pb2.Contended) -> Contended:
         return Contended(message.name, message.waiters, message.frozen.reason if message.HasField("frozen") else None)
 
 
@@ -123,7 +123,7 @@ class ReleaseResult:
     remaining_holds: int = 0
 
     @staticmethod
-    def _of(message: pb.ReleaseResponse | None) -> ReleaseResult:
+    def _of(message: acquisition_pb2.ReleaseResponse | None) -> ReleaseResult:
         if message is None:
             return ReleaseResult("LOST")
         return ReleaseResult(enum_name(message, "outcome"), message.remaining_holds)

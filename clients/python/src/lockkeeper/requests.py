@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from lockkeeper._messages import to_duration
-from lockkeeper.v1 import lock_service_pb2 as pb
+from lockkeeper.v1 import acquisition_pb2
 from lockkeeper.v1 import types_pb2 as types
 
 _DAYS_7 = 7 * 86_400.0
@@ -88,8 +88,8 @@ class LockSpec:
     def _counts(self) -> bool:
         return self._mode in (types.LOCK_MODE_PERMITS, types.LOCK_MODE_CUSTOM)  # what a custom mode does, no client knows
 
-    def _message(self) -> pb.LockRequest:
-        return pb.LockRequest(
+    def _message(self) -> acquisition_pb2.LockRequest:
+        return acquisition_pb2.LockRequest(
             name=self.name,
             mode=self._mode,
             permits=self._permits,
@@ -217,15 +217,12 @@ class LockRequest:
         """The locks, in the order in which they were asked for."""
         return self.locks  # type: ignore[return-value]  # __post_init__ has made it so
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the locks, in that order."""
-        return tuple(spec.name for spec in self.specs)
-
     def __str__(self) -> str:
         return ", ".join(f'"{spec.name}"' for spec in self.specs)
 
-    def _message(self, request_id: str, wait: float | None, tokens: Sequence[int], max_hold: float | None) -> pb.AcquireRequest:
+    def _message(
+        self, request_id: str, wait: float | None, tokens: Sequence[int], max_hold: float | None
+    ) -> acquisition_pb2.AcquireRequest:
         optional: dict[str, Any] = {}
         if wait is not None:
             optional["wait_timeout"] = to_duration(max(0.0, wait))
@@ -235,10 +232,10 @@ class LockRequest:
             optional["position_interval"] = to_duration(self.position_interval)
         if self.lock_delay:
             optional["lock_delay"] = to_duration(round(self.lock_delay, 3))
-        check = pb.DEADLOCK_CHECK_UNSPECIFIED
+        check = acquisition_pb2.DEADLOCK_CHECK_UNSPECIFIED
         if self.deadlock_check is not None:
-            check = pb.DEADLOCK_CHECK_ON if self.deadlock_check else pb.DEADLOCK_CHECK_OFF
-        return pb.AcquireRequest(
+            check = acquisition_pb2.DEADLOCK_CHECK_ON if self.deadlock_check else acquisition_pb2.DEADLOCK_CHECK_OFF
+        return acquisition_pb2.AcquireRequest(
             request_id=request_id,
             locks=[spec._message() for spec in self.specs],
             owner=self.owner,

@@ -6,8 +6,7 @@
                 server.lose("orders/42")
 
 It has sessions, all modes of locks, queues in order, reentrancy by owner, wait limits, releases, keep-alives and contention, and answers
-GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits. Several of them can be the shards of
-one service: see `share`.
+GetLock and ListLocks. It has no ZooKeeper, no watches, no search for cycles of waits, and no limits.
 """
 
 from __future__ import annotations
@@ -16,16 +15,14 @@ import asyncio
 import itertools
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
 import grpc
 import grpc.aio
 
-from lockkeeper._fake_shards import ShardCopy, table_of, trailer
 from lockkeeper._messages import to_duration, to_seconds
-from lockkeeper.v1 import lock_service_pb2 as pb
-from lockkeeper.v1 import shard_service_pb2 as shards_pb
+from lockkeeper.v1 import acquisition_pb2, lock_service_pb2, session_pb2
 from lockkeeper.v1 import types_pb2 as types
 
 T = TypeVar("T")
@@ -35,16 +32,16 @@ _PATIENCE = 10.0  # seconds for anything that a test asks of it
 class _Request:
     """One request of a lease, in the queues of all its locks."""
 
-    def __init__(self, lease: _Lease, message: pb.AcquireRequest) -> None:
+    def __init__(self, lease: _Lease, message: acquisition_pb2.AcquireRequest) -> None:
         self.lease = lease
         self.message = message
         self.id = message.request_id
         self.tokens: list[int] = []
-        self.last = pb.AcquireResponse()
+        self.last = acquisition_pb2.AcquireResponse()
         self.timer: asyncio.TimerHandle | None = None
         self.contended = False  # its holder was told that somebody waits
 
-    def lock(self, name: str) -> pb.LockRequest:
+    def lock(self, name: str) -> acquisition_pb2.LockRequest:
         return next(lock for lock in self.message.locks if lock.name == name)
 
     def mode(self, name: str) -> types.LockMode:
@@ -59,7 +56,7 @@ class _Lease:
         self.id = secrets.token_hex(16)
         self.ttl = ttl
         self.requests: dict[str, _Request] = {}
-        self.stream: asyncio.Queue[pb.SessionResponse | None] | None = None
+        self.stream: asyncio.Queue[session_pb2.SessionResponse | None] | None = None
         self.timer: asyncio.TimerHandle | None = None
 
 
@@ -75,7 +72,6 @@ class FakeServer:
         self._sequences = itertools.count(1)
         self._tokens = itertools.count(1 << 40)
         self._frozen = False
-        self._copy: ShardCopy | None = None
         self._server: grpc.aio.Server | None = None
         self._port = 0
         self._thread.start()
@@ -95,7 +91,7 @@ class FakeServer:
             LookupError: nobody holds it.
             ValueError: there is no such reason.
         """
-        lost = pb.Lost(reason=f"LOSS_REASON_{reason}", message="taken away by a test")
+        lost = acquisition_pb2.Lost(reason=f"LOSS_REASON_{reason}", message="taken away by a test")
 
         def take() -> None:
             holding = [r for r in self._queues.get(name, []) if r.tokens]
@@ -117,7 +113,7 @@ class FakeServer:
 
     def request_release(self, name: str, reason: str = "", requester: str = "a test") -> None:
         """Asks the holders of a lock to give way."""
-        asked = pb.ReleaseRequested(name=name, requester=requester, reason=reason)
+        asked = acquisition_pb2.ReleaseRequested(name=name, requester=requester, reason=reason)
 
         def ask() -> None:
             for request in self._queues.get(name, []):
@@ -128,11 +124,11 @@ class FakeServer:
 
     def jeopardize(self, valid_for: float = 10.0) -> None:
         """Tells all holders that the server has lost ZooKeeper, and vouches for so many seconds yet."""
-        self._do(lambda: self._tell_holders(jeopardy=pb.Jeopardy(valid_for=to_duration(valid_for))))
+        self._do(lambda: self._tell_holders(jeopardy=acquisition_pb2.Jeopardy(valid_for=to_duration(valid_for))))
 
     def make_safe(self) -> None:
         """Tells all holders that the jeopardy is over."""
-        self._do(lambda: self._tell_holders(safe=pb.Safe(valid_for=to_duration(60.0))))
+        self._do(lambda: self._tell_holders(safe=acquisition_pb2.Safe(valid_for=to_duration(60.0))))
 
     def disconnect(self) -> None:
         """Breaks all streams. Leases live on, and clients come back."""
@@ -166,41 +162,24 @@ class FakeServer:
         """Listens again, at the same port."""
 
         async def begin() -> None:
+            handlers: dict[str, Any] = {
+                "Session": grpc.stream_stream_rpc_method_handler(
+                    self._session, session_pb2.SessionRequest.FromString, session_pb2.SessionResponse.SerializeToString
+                ),
+                "GetLock": grpc.unary_unary_rpc_method_handler(
+                    self._get_lock, lock_service_pb2.GetLockRequest.FromString, lock_service_pb2.GetLockResponse.SerializeToString
+                ),
+                "ListLocks": grpc.unary_unary_rpc_method_handler(
+                    self._list_locks, lock_service_pb2.ListLocksRequest.FromString, lock_service_pb2.ListLocksResponse.SerializeToString
+                ),
+            }
             server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-            for service, handlers in self._services().items():
-                server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(f"lockkeeper.v1.{service}", handlers),))
+            server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("lockkeeper.v1.LockService", handlers),))
             self._port = server.add_insecure_port(self.address)
             await server.start()
             self._server = server
 
         self._run(begin())
-
-    def _services(self) -> dict[str, dict[str, Any]]:
-        session = grpc.stream_stream_rpc_method_handler(self._session, pb.SessionRequest.FromString, pb.SessionResponse.SerializeToString)
-
-        def unary(answer: Any, request: Any) -> Any:
-            return grpc.unary_unary_rpc_method_handler(answer, request.FromString, lambda response: response.SerializeToString())
-
-        return {
-            "LockService": {
-                "Session": session,
-                "GetLock": unary(self._get_lock, pb.GetLockRequest),
-                "ListLocks": unary(self._list_locks, pb.ListLocksRequest),
-            },
-            "ShardService": {"GetShards": unary(self._get_shards, shards_pb.GetShardsRequest)},
-        }
-
-    def serve_shard(self, shard: str, table: shards_pb.ShardTable) -> None:
-        """Makes the server a shard, and this its copy of the table. `share` does that for all shards of a service."""
-
-        def serve() -> None:
-            copy = self._copy = ShardCopy(shard, table)
-            moved = pb.NotAcquired(reason=types.NOT_ACQUIRED_REASON_NAMESPACE_MOVED, message="the namespace moves")
-            for request in [request for lease in self._leases.values() for request in lease.requests.values()]:
-                if not request.tokens and copy.refusal(lock.name for lock in request.message.locks) is not None:
-                    self._end(request, not_acquired=moved)
-
-        self._do(serve)
 
     def close(self) -> None:
         """Ends it, with its thread."""
@@ -227,17 +206,19 @@ class FakeServer:
 
     # Sessions.
 
-    async def _session(self, requests: AsyncIterator[pb.SessionRequest], context: Any) -> AsyncIterator[pb.SessionResponse]:
+    async def _session(
+        self, requests: AsyncIterator[session_pb2.SessionRequest], context: Any
+    ) -> AsyncIterator[session_pb2.SessionResponse]:
         opening = (await anext(requests)).open
         lease = await self._opened(opening, context)
         if lease.stream is not None:
-            away = pb.GoingAway(reason=pb.GOING_AWAY_REASON_SUPERSEDED)
-            lease.stream.put_nowait(pb.SessionResponse(going_away=away))
+            away = session_pb2.GoingAway(reason=session_pb2.GOING_AWAY_REASON_SUPERSEDED)
+            lease.stream.put_nowait(session_pb2.SessionResponse(going_away=away))
             lease.stream.put_nowait(None)
-        stream: asyncio.Queue[pb.SessionResponse | None] = asyncio.Queue()
+        stream: asyncio.Queue[session_pb2.SessionResponse | None] = asyncio.Queue()
         lease.stream = stream
         self._renew(lease)
-        opened = pb.SessionOpened(lease_id=lease.id, lease_tag=lease.id[:16], batches=True, resumed=bool(opening.lease_id))
+        opened = session_pb2.SessionOpened(lease_id=lease.id, lease_tag=lease.id[:16], batches=True, resumed=bool(opening.lease_id))
         opened.ttl.CopyFrom(to_duration(lease.ttl))
         opened.valid_for.CopyFrom(to_duration(lease.ttl))
         opened.keep_alive_interval.CopyFrom(to_duration(lease.ttl / 4))
@@ -256,7 +237,7 @@ class FakeServer:
             if lease.stream is stream:
                 lease.stream = None
 
-    async def _opened(self, opening: pb.OpenSession, context: Any) -> _Lease:
+    async def _opened(self, opening: session_pb2.OpenSession, context: Any) -> _Lease:
         if opening.lease_id:
             lease = self._leases.get(opening.lease_id)
             if lease is None:
@@ -269,17 +250,17 @@ class FakeServer:
             self._leases[known.id] = self._by_secret[opening.lease_secret] = known
         return known
 
-    async def _read(self, lease: _Lease, requests: AsyncIterator[pb.SessionRequest]) -> None:
+    async def _read(self, lease: _Lease, requests: AsyncIterator[session_pb2.SessionRequest]) -> None:
         async for request in requests:
             for each in request.batch.requests or [request]:
                 if not self._frozen:
                     self._take(lease, each)
 
-    def _take(self, lease: _Lease, request: pb.SessionRequest) -> None:
+    def _take(self, lease: _Lease, request: session_pb2.SessionRequest) -> None:
         kind = request.WhichOneof("request")
         if kind == "keep_alive":
             self._renew(lease)
-            kept = pb.SessionKeptAlive(nonce=request.keep_alive.nonce)
+            kept = session_pb2.SessionKeptAlive(nonce=request.keep_alive.nonce)
             kept.valid_for.CopyFrom(to_duration(lease.ttl))
             kept.keep_alive_interval.CopyFrom(to_duration(lease.ttl / 4))
             self._say(lease, kept_alive=kept)
@@ -292,9 +273,9 @@ class FakeServer:
             if asked is not None:
                 asked.message.metadata.clear()
                 asked.message.metadata.update(request.update_metadata.metadata)
-            self._say(lease, metadata_updated=pb.MetadataUpdated(request_id=request.update_metadata.request_id))
+            self._say(lease, metadata_updated=session_pb2.MetadataUpdated(request_id=request.update_metadata.request_id))
         elif kind == "answer_release":
-            self._say(lease, release_answered=pb.ReleaseAnswered(request_id=request.answer_release.request_id))
+            self._say(lease, release_answered=session_pb2.ReleaseAnswered(request_id=request.answer_release.request_id))
         elif kind == "close":
             self._end_lease(lease, "CLOSED")
 
@@ -311,13 +292,13 @@ class FakeServer:
             lease.timer.cancel()
         for request in list(lease.requests.values()):
             self._drop(request)
-        self._say(lease, lease_ended=pb.LeaseEnded(reason=f"LEASE_END_REASON_{reason}"))
+        self._say(lease, lease_ended=session_pb2.LeaseEnded(reason=f"LEASE_END_REASON_{reason}"))
         if lease.stream is not None:
             lease.stream.put_nowait(None)
 
     # Requests and queues.
 
-    def _acquire(self, lease: _Lease, message: pb.AcquireRequest) -> None:
+    def _acquire(self, lease: _Lease, message: acquisition_pb2.AcquireRequest) -> None:
         known = lease.requests.get(message.request_id)
         if known is not None:
             known.message.notify_contention = message.notify_contention
@@ -326,43 +307,34 @@ class FakeServer:
             return
         request = _Request(lease, message)
         if message.held_tokens:
-            self._tell(request, lost=pb.Lost(reason=types.LOSS_REASON_REMOVED))
-            return
-        refused = None if self._copy is None or self._is_held_by_owner(request) else self._copy.refusal(lock.name for lock in message.locks)
-        if refused is not None:
-            refused.acquire = request.id
-            self._say(lease, refused=refused)
+            self._tell(request, lost=acquisition_pb2.Lost(reason=types.LOSS_REASON_REMOVED))
             return
         lease.requests[request.id] = request
         for lock in message.locks:
             self._queues.setdefault(lock.name, []).append(request)
         self._decide()
         if not request.tokens:
-            places = [pb.QueuePosition(name=lock.name, ahead=self._queues[lock.name].index(request)) for lock in message.locks]
-            self._tell(request, queued=pb.Queued(positions=places))
+            places = [acquisition_pb2.QueuePosition(name=lock.name, ahead=self._queues[lock.name].index(request)) for lock in message.locks]
+            self._tell(request, queued=acquisition_pb2.Queued(positions=places))
             for holder in [r for lock in message.locks for r in self._queues[lock.name] if r.tokens]:
                 self._tell_contention(holder)
             if message.HasField("wait_timeout"):
-                timed_out = pb.NotAcquired(reason=types.NOT_ACQUIRED_REASON_TIMED_OUT, message="the wait limit ran out")
+                timed_out = acquisition_pb2.NotAcquired(reason=types.NOT_ACQUIRED_REASON_TIMED_OUT, message="the wait limit ran out")
                 wait = to_seconds(message.wait_timeout)
                 request.timer = self._loop.call_later(wait, lambda: self._end(request, not_acquired=timed_out))
 
     def _release(self, lease: _Lease, request_id: str) -> None:
         request = lease.requests.get(request_id)
-        result = pb.ReleaseResponse(outcome=pb.RELEASE_OUTCOME_ALREADY_RELEASED)
+        result = acquisition_pb2.ReleaseResponse(outcome=acquisition_pb2.RELEASE_OUTCOME_ALREADY_RELEASED)
         if request is not None:
             held = bool(request.tokens)
-            result.outcome = pb.RELEASE_OUTCOME_RELEASED if held else pb.RELEASE_OUTCOME_WITHDRAWN
+            result.outcome = acquisition_pb2.RELEASE_OUTCOME_RELEASED if held else acquisition_pb2.RELEASE_OUTCOME_WITHDRAWN
             levels = self._levels(request) - 1
             if held and levels > 0:
-                result.outcome, result.remaining_holds = pb.RELEASE_OUTCOME_DECREMENTED, levels
-            withdrawn = pb.NotAcquired(reason=types.NOT_ACQUIRED_REASON_WITHDRAWN)
-            self._end(request, **({"released": pb.Released()} if held else {"not_acquired": withdrawn}))
-        self._say(lease, released=pb.SessionReleased(request_id=request_id, result=result))
-
-    def _is_held_by_owner(self, request: _Request) -> bool:
-        queues = [self._queues.get(lock.name, []) for lock in request.message.locks]
-        return all(any(other.tokens and other.is_owned_with(request) for other in queue) for queue in queues)
+                result.outcome, result.remaining_holds = acquisition_pb2.RELEASE_OUTCOME_DECREMENTED, levels
+            withdrawn = acquisition_pb2.NotAcquired(reason=types.NOT_ACQUIRED_REASON_WITHDRAWN)
+            self._end(request, **({"released": acquisition_pb2.Released()} if held else {"not_acquired": withdrawn}))
+        self._say(lease, released=session_pb2.SessionReleased(request_id=request_id, result=result))
 
     def _levels(self, request: _Request) -> int:
         name = request.message.locks[0].name
@@ -370,7 +342,7 @@ class FakeServer:
 
     def _decide(self) -> None:
         """Grants what everything ahead of it lets in."""
-        granted: list[tuple[_Request, list[pb.Grant]]] = []
+        granted: list[tuple[_Request, list[acquisition_pb2.Grant]]] = []
         known = -1
         while known < len(granted):
             known = len(granted)
@@ -382,7 +354,7 @@ class FakeServer:
             for grant in grants:
                 grant.waiters = self._waiters(grant.name) if request.message.notify_contention else 0
             request.contended = any(grant.waiters for grant in grants)
-            said = pb.Granted(grants=grants, lease_id=request.lease.id, valid_for=to_duration(request.lease.ttl))
+            said = acquisition_pb2.Granted(grants=grants, lease_id=request.lease.id, valid_for=to_duration(request.lease.ttl))
             self._tell(request, granted=said)
 
     def _waiters(self, name: str) -> int:
@@ -393,7 +365,7 @@ class FakeServer:
         names = [lock.name for lock in request.message.locks if self._waiters(lock.name)]
         if names and request.tokens and request.message.notify_contention and not request.contended:
             request.contended = True
-            self._tell(request, contended=pb.Contended(name=names[0], waiters=self._waiters(names[0])))
+            self._tell(request, contended=acquisition_pb2.Contended(name=names[0], waiters=self._waiters(names[0])))
 
     def _admits(self, name: str, request: _Request) -> bool:
         queue = self._queues[name]
@@ -412,15 +384,15 @@ class FakeServer:
             return all(r.tokens for r in ahead) and taken + request.lock(name).permits <= limit
         return not ahead
 
-    def _grant(self, request: _Request) -> list[pb.Grant]:
+    def _grant(self, request: _Request) -> list[acquisition_pb2.Grant]:
         if request.timer is not None:
             request.timer.cancel()
-        grants: list[pb.Grant] = []
+        grants: list[acquisition_pb2.Grant] = []
         for lock in request.message.locks:
             ours = [r for r in self._queues[lock.name] if r.tokens and r.is_owned_with(request)]
             same = [r for r in ours if r.mode(lock.name) == request.mode(lock.name)]
             token = same[0].tokens[[each.name for each in same[0].message.locks].index(lock.name)] if same else next(self._tokens)
-            grants.append(pb.Grant(name=lock.name, fencing_token=token, hold_count=1 + len(same)))
+            grants.append(acquisition_pb2.Grant(name=lock.name, fencing_token=token, hold_count=1 + len(same)))
         request.tokens = [grant.fencing_token for grant in grants]  # not before, since it is of its own owner
         if request.message.HasField("max_hold"):
             longest = to_seconds(request.message.max_hold)
@@ -430,7 +402,7 @@ class FakeServer:
 
     def _end_hold(self, request: _Request) -> None:
         """Takes what is over its longest hold away, with the levels that its owner added later."""
-        lost = pb.Lost(reason="LOSS_REASON_MAX_HOLD", message="the longest hold is over")
+        lost = acquisition_pb2.Lost(reason="LOSS_REASON_MAX_HOLD", message="the longest hold is over")
         held = [r for r in request.lease.requests.values() if r is request or r.is_owned_with(request)]
         for level in held[held.index(request) :]:
             if set(level.tokens) & set(request.tokens):
@@ -463,7 +435,7 @@ class FakeServer:
                     self._tell(request, **event)
 
     def _tell(self, request: _Request, **event: Any) -> None:
-        said = pb.AcquireResponse(request_id=request.id, sequence=next(self._sequences), epoch=1, **event)
+        said = acquisition_pb2.AcquireResponse(request_id=request.id, sequence=next(self._sequences), epoch=1, **event)
         if "queued" in event or "granted" in event:
             request.last = said
         self._say(request.lease, event=said)
@@ -474,7 +446,7 @@ class FakeServer:
 
     def _say(self, lease: _Lease, **response: Any) -> None:
         if lease.stream is not None and not self._frozen:
-            lease.stream.put_nowait(pb.SessionResponse(epoch=1, **response))
+            lease.stream.put_nowait(session_pb2.SessionResponse(epoch=1, **response))
 
     # Reads.
 
@@ -492,47 +464,9 @@ class FakeServer:
                 contender.fencing_token = request.tokens[[lock.name for lock in request.message.locks].index(name)]
         return state
 
-    async def _get_lock(self, request: pb.GetLockRequest, context: Any) -> pb.GetLockResponse:
-        await self._check_shard(request.name, context)
-        return pb.GetLockResponse(lock=self._state(request.name))
+    async def _get_lock(self, request: lock_service_pb2.GetLockRequest, context: Any) -> lock_service_pb2.GetLockResponse:
+        return lock_service_pb2.GetLockResponse(lock=self._state(request.name))
 
-    async def _list_locks(self, request: pb.ListLocksRequest, context: Any) -> pb.ListLocksResponse:
-        if "/" in request.prefix:
-            await self._check_shard(request.prefix, context)
+    async def _list_locks(self, request: lock_service_pb2.ListLocksRequest, context: Any) -> lock_service_pb2.ListLocksResponse:
         names = sorted(name for name in self._queues if name.startswith(request.prefix))
-        return pb.ListLocksResponse(locks=[self._state(name) for name in names])
-
-    async def _get_shards(self, request: shards_pb.GetShardsRequest, context: Any) -> shards_pb.GetShardsResponse:
-        return shards_pb.GetShardsResponse() if self._copy is None else self._copy.answer()
-
-    async def _check_shard(self, name: str, context: Any) -> None:
-        refused = None if self._copy is None else self._copy.refusal([name])
-        if refused is not None:
-            code = next(code for code in grpc.StatusCode if code.value[0] == refused.code)
-            await context.abort(code, refused.message, trailer(refused))
-
-
-def share(
-    shards: Mapping[str, FakeServer],
-    namespaces: Mapping[str, str] | None = None,
-    *,
-    moving: Mapping[str, str] | None = None,
-    version: int = 1,
-) -> None:
-    """Makes servers in memory the shards of one service, which have one table.
-
-    Called again with a higher version, it changes the table, as a service does: who waits in a namespace that is not there any more is
-    told so, and what is held stays held.
-
-    Args:
-        shards: the servers, by the id of the shard: 1 to 32 of a-z, 0-9 and ``-``.
-        namespaces: which shard serves which namespace; others are hashed.
-        moving: which of these namespaces are on their way, and to which shard: nobody serves them.
-        version: that of the table; clients do not take an older one than they have.
-
-    Raises:
-        ValueError: an id is malformed, or there is no such shard or namespace.
-    """
-    table = table_of({shard: server.address for shard, server in shards.items()}, namespaces or {}, moving or {}, version)
-    for shard, server in shards.items():
-        server.serve_shard(shard, table)
+        return lock_service_pb2.ListLocksResponse(locks=[self._state(name) for name in names])

@@ -12,7 +12,6 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
-import io.lockkeeper.server.coordinator.api.ShardsView;
 import io.lockkeeper.server.coordinator.api.StreamTarget;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchHandle;
@@ -31,7 +30,6 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.RevocationRequest;
-import io.lockkeeper.server.core.shard.ShardRecord;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -299,25 +297,6 @@ public final class LoopCoordinator implements Coordinator {
     return inbox
         .ask(caller, call -> new ClientEvent.Unfreeze(call, prefix))
         .thenApply(Answer.FreezeChanged.class::cast);
-  }
-
-  @Override
-  public CompletableFuture<ShardsView> shards() {
-    return queries.shards();
-  }
-
-  @Override
-  public CompletableFuture<Answer.ShardsSet> setShards(long expectedVersion, ShardRecord record) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.SetShards(call, expectedVersion, record))
-        .thenApply(Answer.ShardsSet.class::cast);
-  }
-
-  @Override
-  public CompletableFuture<Answer.NamespacesListed> listNamespaces(Optional<String> namespace) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.ListNamespaces(call, namespace))
-        .thenApply(Answer.NamespacesListed.class::cast);
   }
 
   @Override

@@ -6,10 +6,8 @@ import io.lockkeeper.server.coordinator.api.Coordinator.LockPage;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.RefusedException;
-import io.lockkeeper.server.coordinator.api.ShardsView;
 import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.core.Kernel;
-import io.lockkeeper.server.core.acquire.Shards;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
@@ -23,7 +21,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -32,11 +29,6 @@ final class Queries {
 
   /** How many names a page may look at: the loop does nothing else meanwhile. */
   private static final int MAX_SCANNED = 10_000;
-
-  private static final Failure NO_TABLE =
-      new Failure(
-          Failure.Reason.UNAVAILABLE,
-          "it is not known what the table of shards says: it changes, cannot be read, or has gone");
 
   private static final Failure NOT_REACHED =
       new Failure(Failure.Reason.UNAVAILABLE, "ZooKeeper has not been reached yet");
@@ -52,38 +44,7 @@ final class Queries {
   }
 
   CompletableFuture<LockView> getLock(LockName lock, int queueLimit) {
-    return ours(shards -> shards.refusal(lock))
-        .thenCompose(ours -> shown(() -> List.of(lock), queueLimit))
-        .thenApply(locks -> locks.get(0));
-  }
-
-  CompletableFuture<ShardsView> shards() {
-    CompletableFuture<ShardsView> result = new CompletableFuture<>();
-    inbox.query(
-        result,
-        () -> {
-          Shards shards = runner.kernel().shards();
-          shards
-              .record()
-              .ifPresentOrElse(
-                  record -> result.complete(new ShardsView(record, shards.writtenAt())),
-                  () -> result.completeExceptionally(new RefusedException(NO_TABLE)));
-        });
-    return result;
-  }
-
-  /** Fails if this shard has nothing to do with what is asked about. */
-  private CompletableFuture<Boolean> ours(Function<Shards, Optional<Failure>> refusal) {
-    CompletableFuture<Boolean> result = new CompletableFuture<>();
-    inbox.query(
-        result,
-        () ->
-            refusal
-                .apply(runner.kernel().shards())
-                .ifPresentOrElse(
-                    failure -> result.completeExceptionally(new RefusedException(failure)),
-                    () -> result.complete(true)));
-    return result;
+    return shown(() -> List.of(lock), queueLimit).thenApply(locks -> locks.get(0));
   }
 
   CompletableFuture<LockHistory> history(LockName lock, int limit) {
@@ -95,9 +56,7 @@ final class Queries {
   CompletableFuture<LockPage> listLocks(
       String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
     NamesScan scan = new NamesScan(limit, visible);
-    return ours(shards -> shards.refusal(prefix))
-        .thenCompose(
-            ours -> shown(() -> scan.of(runner.kernel().names(prefix, after).iterator()), 0))
+    return shown(() -> scan.of(runner.kernel().names(prefix, after).iterator()), 0)
         .thenApply(locks -> new LockPage(locks, scan.last));
   }
 

@@ -18,23 +18,17 @@ import io.lockkeeper.server.core.acquire.PermitLimits;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
 import io.lockkeeper.server.core.acquire.Publications;
 import io.lockkeeper.server.core.acquire.Reentrancy;
-import io.lockkeeper.server.core.acquire.Sharding;
-import io.lockkeeper.server.core.acquire.Shards;
 import io.lockkeeper.server.core.acquire.Suppressions;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
 import io.lockkeeper.server.core.acquire.WatchedLocks;
-import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.ClientRequest;
 import io.lockkeeper.server.core.api.EventHandler;
-import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.SessionEvent;
-import io.lockkeeper.server.core.api.ShardEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
@@ -74,8 +68,6 @@ final class Dispatch implements EventHandler {
   private final Revocation revocation;
   private final PermitLimits limits;
   private final Freezing freezing;
-  private final Shards shards;
-  private final Sharding sharding;
   private final TokenChecks tokenChecks;
   private final AdoptionGrace grace;
   private final Deadlocks deadlocks;
@@ -84,7 +76,6 @@ final class Dispatch implements EventHandler {
   /** Puts the parts together. */
   Dispatch(CoreState core, SessionPool pool, Views views, LockDelays delays, Freezes freezes) {
     this.core = core;
-    shards = freezes.shards();
     this.pool = pool;
     updates = new EntryUpdates(core);
     barriers = new Barriers(core);
@@ -123,14 +114,13 @@ final class Dispatch implements EventHandler {
         new MirrorRebuilds(
             core, barriers, lifecycle, grants, delays, limits, suppressions, publications);
     freezing = new Freezing(core, freezes, barriers, grants, views, lifecycle);
-    sharding = new Sharding(core, shards, barriers, grants, lifecycle);
     WaitTimeouts timeouts = new WaitTimeouts(core, views, lifecycle);
     grace = new AdoptionGrace(core, timeouts, grants, limits);
     leases = new Leases(core, pool, lifecycle, grace);
     DeposedLeases deposedLeases = new DeposedLeases(core, pool, leases);
-    PlacementPlanner planner = new PlacementPlanner(core, reentrancy, shards);
+    PlacementPlanner planner = new PlacementPlanner(core, reentrancy);
     acquireHandler =
-        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace, shards);
+        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace);
     adoptions =
         new Adoptions(core, pool, leases, grace, rebuilds, grants, deposedLeases, acquireHandler);
     releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);
@@ -212,7 +202,6 @@ final class Dispatch implements EventHandler {
   public void onMirrorCurrent(StoreEvent.MirrorCurrent event) {
     rebuilds.onCurrent();
     freezing.onCurrent();
-    sharding.look();
   }
 
   @Override
@@ -278,7 +267,6 @@ final class Dispatch implements EventHandler {
   @Override
   public void onSessionAdopted(SessionEvent.SessionAdopted event) {
     adoptions.onAdopted(event);
-    sharding.look();
   }
 
   @Override
@@ -342,37 +330,6 @@ final class Dispatch implements EventHandler {
   }
 
   @Override
-  public void onShardsChanged(ShardEvent.Changed event) {
-    sharding.onChanged();
-  }
-
-  @Override
-  public void onShardsRead(ShardEvent.Read event) {
-    sharding.onRead(event);
-  }
-
-  @Override
-  public void onShardsAnswered(ShardEvent.Answered event) {
-    sharding.onAnswered(event);
-  }
-
-  @Override
-  public void onSetShards(ClientEvent.SetShards event) {
-    sharding.set(event);
-  }
-
-  @Override
-  public void onListNamespaces(ClientEvent.ListNamespaces event) {
-    sharding.list(event);
-  }
-
-  /** Refuses what is about something that another shard serves; returns whether it did. */
-  private boolean isRefused(CallId call, Optional<Failure> refusal) {
-    refusal.ifPresent(failure -> core.reply(call, new Answer.Failed(failure)));
-    return refusal.isPresent();
-  }
-
-  @Override
   public void onOpenLease(ClientEvent.OpenLease event) {
     leases.open(event);
   }
@@ -429,23 +386,17 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onCheckToken(ClientEvent.CheckToken event) {
-    if (!isRefused(event.call(), shards.refusal(event.lock()))) {
-      tokenChecks.check(event);
-    }
+    tokenChecks.check(event);
   }
 
   @Override
   public void onRequestRelease(ClientEvent.RequestRelease event) {
-    if (!isRefused(event.call(), shards.refusal(event.lock()))) {
-      revocation.requestRelease(event);
-    }
+    revocation.requestRelease(event);
   }
 
   @Override
   public void onForceRelease(ClientEvent.ForceRelease event) {
-    if (!isRefused(event.call(), shards.refusal(event.lock()))) {
-      revocation.forceRelease(event);
-    }
+    revocation.forceRelease(event);
   }
 
   @Override
@@ -460,23 +411,17 @@ final class Dispatch implements EventHandler {
 
   @Override
   public void onConfigureLock(ClientEvent.ConfigureLock event) {
-    if (!isRefused(event.call(), shards.limitRefusal(event.lock()))) {
-      limits.configure(event);
-    }
+    limits.configure(event);
   }
 
   @Override
   public void onFreeze(ClientEvent.Freeze event) {
-    if (!isRefused(event.call(), shards.freezeRefusal(event.freeze().prefix()))) {
-      freezing.freeze(event);
-    }
+    freezing.freeze(event);
   }
 
   @Override
   public void onUnfreeze(ClientEvent.Unfreeze event) {
-    if (!isRefused(event.call(), shards.refusal(event.prefix()))) {
-      freezing.unfreeze(event);
-    }
+    freezing.unfreeze(event);
   }
 
   @Override

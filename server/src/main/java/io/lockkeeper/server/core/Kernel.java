@@ -2,7 +2,6 @@ package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.acquire.Freezes;
 import io.lockkeeper.server.core.acquire.LockDelays;
-import io.lockkeeper.server.core.acquire.Shards;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.CoreCounts;
@@ -42,7 +41,6 @@ public final class Kernel {
 
   public final CoreState core;
   private final SessionPool pool;
-  private final Shards shards;
   private final Freezes freezes;
   private final Views views;
   private final Leases leases;
@@ -53,8 +51,7 @@ public final class Kernel {
   public Kernel(CoreSettings settings, PathSizes pathSizes) {
     core = new CoreState(settings, pathSizes);
     pool = new SessionPool(core);
-    shards = new Shards(core);
-    freezes = new Freezes(core, shards);
+    freezes = new Freezes(core);
     LockDelays delays = new LockDelays(core, freezes);
     views = new Views(core, delays, freezes);
     dispatch = new Dispatch(core, pool, views, delays, freezes);
@@ -100,11 +97,6 @@ public final class Kernel {
   public List<FreezeView> frozen(long nowNanos) {
     core.now = nowNanos;
     return freezes.all();
-  }
-
-  /** Returns the table of shards, which of them this is, and what this shard does not serve. */
-  public Shards shards() {
-    return shards;
   }
 
   /** Returns one lock with up to {@code queueLimit} waiters; nothing is read for it. */

@@ -22,7 +22,6 @@ public final class InMemoryCluster {
 
   private final InMemoryQueues queues = new InMemoryQueues(this::broadcast);
   private final InMemoryFreezes freezes = new InMemoryFreezes(this::broadcast);
-  private final InMemoryShards shards = new InMemoryShards(this::broadcast, queues::nextZxid);
   private final List<InMemoryLockStore> mirrors = new ArrayList<>();
   private final Map<String, InMemoryLockStore> members = new TreeMap<>();
   private final Map<String, InMemorySession> sessions = new TreeMap<>();
@@ -62,14 +61,9 @@ public final class InMemoryCluster {
     return freezes;
   }
 
-  InMemoryShards shards() {
-    return shards;
-  }
-
   /** Returns all that there is, as whoever begins to mirror it is told. */
   List<StoreEvent> listing() {
     List<StoreEvent> told = new ArrayList<>(freezes.listing());
-    told.add(shards.read());
     told.addAll(queues.listing());
     return told;
   }

@@ -393,11 +393,6 @@ public final class InMemoryLockStore implements LockStore {
   }
 
   @Override
-  public void setShards(StoreEffect.SetShards effect) {
-    act(() -> say(cluster.shards().set(effect)));
-  }
-
-  @Override
   public void thaw(StoreEffect.Thaw effect) {
     act(() -> cluster.freezes().thaw(effect.prefix(), effect.zxid()));
   }

@@ -44,13 +44,12 @@ final class InMemoryQueues {
 
   private record Stored(StoreEvent.ReadEntry data, InMemorySession session) {
     Stored with(EntryDetails details) {
-      return with(details, data.index(), data.ordinal(), data.keptToken(), data.tokenEpochs());
+      return with(details, data.index(), data.ordinal(), data.keptToken());
     }
 
-    Stored with(
-        EntryDetails details, int index, int ordinal, Optional<FencingToken> kept, int epochs) {
+    Stored with(EntryDetails details, int index, int ordinal, Optional<FencingToken> kept) {
       return new Stored(
-          new StoreEvent.ReadEntry(details, data.czxid(), index, ordinal, kept, epochs), session);
+          new StoreEvent.ReadEntry(details, data.czxid(), index, ordinal, kept), session);
     }
   }
 
@@ -120,8 +119,7 @@ final class InMemoryQueues {
       EntryName name = EntryName.parse(text).orElseThrow();
       Optional<FencingToken> kept = entry.beside().map(PlannedEntry.Beside::token);
       StoreEvent.ReadEntry data =
-          new StoreEvent.ReadEntry(
-              effect.details(), zxid, index, ordinal, kept, entry.tokenEpochs());
+          new StoreEvent.ReadEntry(effect.details(), zxid, index, ordinal, kept);
       add(lock, name, new Stored(data, session));
       created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
       if (effect.lockDelayMillis() > 0) {
@@ -245,11 +243,7 @@ final class InMemoryQueues {
               with(
                   describe.details(), data.details().ask().or(() -> known), data.details().terms()))
           : stored.with(
-              describe.details(),
-              describe.index(),
-              describe.ordinal(),
-              describe.keptToken(),
-              describe.tokenEpochs());
+              describe.details(), describe.index(), describe.ordinal(), describe.keptToken());
     }
     throw new IllegalArgumentException("not known here: " + update);
   }
@@ -276,7 +270,7 @@ final class InMemoryQueues {
   private static Stored revoked(Stored stored) {
     RevocationRequest ask =
         new RevocationRequest(RevocationRequest.BY_CURATOR, "", "", Optional.empty(), false);
-    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, 0, Optional.empty(), 0);
+    return stored.with(EntryDetails.foreign("", Optional.of(ask)), 0, 0, Optional.empty());
   }
 
   private void change(LockName lock, EntryName name, Stored changed) {
@@ -309,10 +303,6 @@ final class InMemoryQueues {
       add(lock, MarkerName.parse(text).orElseThrow());
     }
     limits.forEach(old -> vanish(lock, old));
-  }
-
-  long nextZxid() {
-    return ++zxid;
   }
 
   void removeGuard(LockName lock, MarkerName.Guard guard) {

@@ -37,7 +37,6 @@ import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.service.AdminCalls;
 import io.lockkeeper.server.rpc.service.LeaseCalls;
 import io.lockkeeper.server.rpc.service.LockCalls;
-import io.lockkeeper.server.rpc.service.ShardCalls;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.security.Right;
@@ -103,7 +102,6 @@ public final class GrpcServices {
   private final LockCalls lockCalls;
   private final LeaseCalls leaseCalls;
   private final AdminCalls adminCalls;
-  private final ShardCalls shardCalls;
 
   /**
    * Prepares.
@@ -172,9 +170,7 @@ public final class GrpcServices {
             stats,
             setup.ownId());
     this.lockCalls = new LockCalls(coordinator, setup.ownId(), limits, streams, timer, stats);
-    this.leaseCalls =
-        new LeaseCalls(coordinator, setup.ownId(), limits, streams, timer, forwarding);
-    this.shardCalls = new ShardCalls(coordinator);
+    this.leaseCalls = new LeaseCalls(coordinator, setup.ownId(), limits);
     this.adminCalls = new AdminCalls(coordinator, setup.ownId(), new AdminSurroundings());
   }
 
@@ -240,7 +236,7 @@ public final class GrpcServices {
     server.directExecutor();
     server.addTransportFilter(age);
     server.addStreamTracerFactory(CallEnd.factory(budgets));
-    for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls, shardCalls)) {
+    for (BindableService service : List.of(lockCalls, leaseCalls, adminCalls)) {
       // The last is the first to see a call.
       server.addService(
           guarded(ServerInterceptors.intercept(service, forwarding, authentication), ourCalls));

@@ -16,13 +16,7 @@ import org.apache.zookeeper.KeeperException.Code;
  * more than another look when an answer is lost. Lives on the store's thread.
  */
 abstract sealed class RetriedChange
-    permits EntryDataWrite,
-        LimitWrite,
-        LeaseSearch,
-        FreezeWrite,
-        FreezeRemoval,
-        ThawByTime,
-        ShardsWrite {
+    permits EntryDataWrite, LimitWrite, LeaseSearch, FreezeWrite, FreezeRemoval, ThawByTime {
 
   /** Less than the time in which each call of a client is answered. */
   static final long LIMIT_MILLIS = 5_000;

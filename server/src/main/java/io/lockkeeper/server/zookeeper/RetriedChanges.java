@@ -50,11 +50,6 @@ final class RetriedChanges {
     start(new ThawByTime(context, connection, () -> underWay--, effect));
   }
 
-  /** Replaces the table of shards. */
-  void setShards(StoreEffect.SetShards effect) {
-    start(new ShardsWrite(context, connection, () -> underWay--, effect));
-  }
-
   /** Finds out who serves a lease. */
   void locate(LeaseId lease, Members members, Consumer<Optional<LeaseLocation>> answer) {
     start(new LeaseSearch(context, connection, () -> underWay--, lease, members, answer));

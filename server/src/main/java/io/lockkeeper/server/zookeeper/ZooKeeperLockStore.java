@@ -237,11 +237,6 @@ public final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public void setShards(StoreEffect.SetShards effect) {
-    onThread(p -> p.changes().setShards(effect));
-  }
-
-  @Override
   public void thaw(StoreEffect.Thaw effect) {
     onThread(p -> p.changes().thaw(effect));
   }

@@ -170,7 +170,7 @@ public abstract class LockStoreUpdateContract {
             DETAILS.terms());
     // When
     EntryUpdate.Outcome outcome =
-        update(1, entry, new EntryUpdate.Describe(next, 99, 9, Optional.empty(), 5));
+        update(1, entry, new EntryUpdate.Describe(next, 99, 9, Optional.empty()));
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     assertThat(read(entry))
@@ -188,7 +188,7 @@ public abstract class LockStoreUpdateContract {
     // When
     assertThat(update(1, entry, new EntryUpdate.Ask(ASK))).isEqualTo(EntryUpdate.Outcome.DONE);
     ReadEntry asked = read(entry);
-    update(2, entry, new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty(), 0));
+    update(2, entry, new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty()));
     // Then
     assertThat(asked.details().ask()).contains(ASK);
     assertThat(asked.details().leaseId()).isEqualTo(DETAILS.leaseId());
@@ -219,7 +219,7 @@ public abstract class LockStoreUpdateContract {
     ReadEntry revoked = read(created.name());
     // When
     EntryDetails next = DETAILS;
-    update(1, created.name(), new EntryUpdate.Describe(next, 7, 2, Optional.of(TOKEN), 0));
+    update(1, created.name(), new EntryUpdate.Describe(next, 7, 2, Optional.of(TOKEN)));
     // Then
     assertThat(revoked.details().leaseId()).isEmpty();
     assertThat(revoked.details().ask().map(RevocationRequest::id))
@@ -272,7 +272,7 @@ public abstract class LockStoreUpdateContract {
     // When
     List<EntryUpdate.Outcome> outcomes =
         List.of(
-            update(1, created.name(), new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty(), 0)),
+            update(1, created.name(), new EntryUpdate.Describe(DETAILS, 0, 0, Optional.empty())),
             update(2, created.name(), new EntryUpdate.Ask(ASK)),
             update(3, created.name(), new EntryUpdate.Remove()));
     // Then

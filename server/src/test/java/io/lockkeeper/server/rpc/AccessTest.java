@@ -21,9 +21,6 @@ import io.lockkeeper.v1.ConfigureLockRequest;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.GetLockRequest;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
-import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLocksRequest;
@@ -222,32 +219,6 @@ class AccessTest {
                 .renewLease(RenewLeaseRequest.newBuilder().setLeaseId(id).build())
                 .hasValidFor())
         .isTrue();
-  }
-
-  @Test
-  void keepAliveOfAnothersLeaseIsAnsweredLikeThatOfNone() {
-    // Given
-    String foreign = open("shop").getLeaseId();
-    String none = "0123456789abcdef0123456789abcdef";
-    String own = open("blind").getLeaseId();
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = secured.leases("blind").keepAlive(client);
-    // When
-    for (String id : List.of(foreign, none)) {
-      requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(id).build());
-      // Then
-      assertThat(client.next())
-          .isEqualTo(
-              KeepAliveResponse.newBuilder()
-                  .setLeaseId(id)
-                  .setEnded(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED)
-                  .build());
-    }
-    // And then: the stream goes on
-    requests.onNext(KeepAliveRequest.newBuilder().setLeaseId(own).build());
-    assertThat(client.next().hasValidFor()).isTrue();
-    requests.onCompleted();
-    assertThat(client.end().isOk()).isTrue();
   }
 
   @Test

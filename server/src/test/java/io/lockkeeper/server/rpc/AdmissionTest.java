@@ -22,9 +22,8 @@ import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.Limit;
 import io.lockkeeper.server.rpc.call.ServerLimits;
 import io.lockkeeper.server.testing.FakeCoordinator;
-import io.lockkeeper.v1.KeepAliveResponse;
-import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
+import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.WatchRequest;
 import io.lockkeeper.v1.WatchResponse;
 import java.time.Duration;
@@ -130,8 +129,8 @@ class AdmissionTest {
   void callThatSendsNothingEndsAfterItsTime() throws Exception {
     // Given
     CompletableFuture<Status> end = new CompletableFuture<>();
-    ClientCall<?, KeepAliveResponse> call =
-        channel.newCall(LeaseServiceGrpc.getKeepAliveMethod(), CallOptions.DEFAULT);
+    ClientCall<?, SessionResponse> call =
+        channel.newCall(LockServiceGrpc.getSessionMethod(), CallOptions.DEFAULT);
     // When
     call.start(
         new ClientCall.Listener<>() {

@@ -11,14 +11,11 @@ import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.SessionRequest;
@@ -76,10 +73,6 @@ class ForwardedStreamsTest {
       assertThat(client.next().getOpened().getResumed()).isTrue();
       return this;
     }
-  }
-
-  private void refuseKeepAlive(Reason reason) {
-    here.coordinator.keepAlives.next().answer().completeExceptionally(ViewSamples.refused(reason));
   }
 
   private static void refuseAttach(Node node) {
@@ -372,127 +365,5 @@ class ForwardedStreamsTest {
     assertThat(sent).isLessThan(100_000);
     client.read(Integer.MAX_VALUE);
     assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
-  }
-
-  @Test
-  void renewalOfOneLeaseIsAnsweredWhileThatOfAnotherWaitsForItsPeer() {
-    // Given
-    LeaseId local = new LeaseId(9, 9);
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    // When
-    requests.onNext(renewing(ViewSamples.LEASE));
-    refuseKeepAlive(Reason.UNKNOWN_LEASE);
-    var remote = there.coordinator.keepAlives.next();
-    requests.onNext(renewing(local));
-    here.coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseRenewed(1_000_000_000L, 1));
-    // Then
-    assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
-    remote.answer().complete(new Answer.LeaseRenewed(2_000_000_000L, 1));
-    requests.onCompleted();
-    assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
-    assertThat(client.end().isOk()).isTrue();
-    assertThat(here.stats().forwarded.sum()).isOne();
-  }
-
-  @Test
-  void renewalsOfOneLeaseAreAnsweredInOrder() {
-    // Given
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    requests.onNext(renewing(ViewSamples.LEASE));
-    var first = here.coordinator.keepAlives.next();
-    requests.onNext(renewing(ViewSamples.LEASE));
-    // When
-    here.coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseRenewed(2_000_000_000L, 1));
-    first.answer().complete(new Answer.LeaseRenewed(1_000_000_000L, 1));
-    // Then
-    assertThat(client.next().getValidFor().getSeconds()).isOne();
-    assertThat(client.next().getValidFor().getSeconds()).isEqualTo(2);
-  }
-
-  @Test
-  void renewalOfALeaseThatNobodyServesIsNotAnsweredAndTheOthersGoOn() {
-    // Given
-    LeaseId local = new LeaseId(9, 9);
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    requests.onNext(renewing(ViewSamples.LEASE));
-    // When
-    refuseKeepAlive(Reason.UNAVAILABLE);
-    requests.onNext(renewing(local));
-    here.coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseRenewed(1_000_000_000L, 1));
-    // Then
-    assertThat(client.next().getLeaseId()).isEqualTo(local.toString());
-    requests.onCompleted();
-    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
-  }
-
-  private static KeepAliveRequest renewing(LeaseId lease) {
-    return KeepAliveRequest.newBuilder().setLeaseId(lease.toString()).build();
-  }
-
-  @Test
-  void renewalOfALeaseThatNobodyKnowsIsAnsweredSo() {
-    // Given
-    here.coordinator.servedBy(new LeaseLocation.Unknown());
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    // When
-    requests.onNext(renewing(ViewSamples.LEASE));
-    refuseKeepAlive(Reason.UNKNOWN_LEASE);
-    // Then
-    KeepAliveResponse answer = client.next();
-    assertThat(answer.getEnded()).isEqualTo(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED);
-    assertThat(answer.getEpoch()).isZero();
-  }
-
-  @Test
-  void renewalIsTriedAnewWhereThePeerKnowsTheLeaseNoMore() {
-    // Given
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = here.leases().keepAlive(client);
-    requests.onNext(renewing(ViewSamples.LEASE));
-    for (Node node : new Node[] {here, there, there}) {
-      node.coordinator
-          .keepAlives
-          .next()
-          .answer()
-          .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
-    }
-    // When
-    here.coordinator.servedBy(new LeaseLocation.Here());
-    // Then
-    await()
-        .until(
-            () -> {
-              there
-                  .coordinator
-                  .keepAlives
-                  .poll()
-                  .ifPresent(
-                      asked ->
-                          asked
-                              .answer()
-                              .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE)));
-              here.coordinator
-                  .keepAlives
-                  .poll()
-                  .ifPresent(asked -> asked.answer().complete(new Answer.LeaseRenewed(5, 1)));
-              return !client.messages.isEmpty();
-            });
-    assertThat(client.next().hasValidFor()).isTrue();
   }
 }

@@ -1,16 +1,10 @@
 package io.lockkeeper.server.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import io.grpc.CallOptions;
-import io.grpc.ClientCall;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status.Code;
-import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Failure.Reason;
@@ -24,17 +18,12 @@ import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.CloseLeaseResponse;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.GetLeaseResponse;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
-import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLeasesResponse;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import io.lockkeeper.v1.RenewLeaseRequest;
 import io.lockkeeper.v1.RenewLeaseResponse;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -48,26 +37,7 @@ class LeaseCallsTest {
 
   private static final String LEASE = ViewSamples.LEASE.toString();
 
-  private static final MethodDescriptor.Marshaller<KeepAliveResponse> ANSWERS =
-      LeaseServiceGrpc.getKeepAliveMethod().getResponseMarshaller();
-  private static final MethodDescriptor.Marshaller<InputStream> AS_IT_IS =
-      new MethodDescriptor.Marshaller<>() {
-        @Override
-        public InputStream stream(InputStream bytes) {
-          return bytes;
-        }
-
-        @Override
-        public InputStream parse(InputStream bytes) {
-          return bytes;
-        }
-      };
-
   @AutoClose private final InProcess server = new InProcess();
-
-  private static KeepAliveRequest renewing(String lease) {
-    return KeepAliveRequest.newBuilder().setLeaseId(lease).build();
-  }
 
   @Test
   void leaseIsOpenedForFifteenSecondsUnlessToldOtherwise() {
@@ -189,82 +159,6 @@ class LeaseCallsTest {
     var end = client.end();
     assertThat(end.getCode()).isEqualTo(Code.INTERNAL);
     assertThat(end.getDescription()).doesNotContain("s3cret");
-  }
-
-  @Test
-  void keepAlivesAreAnsweredInOrderAndTheStreamOutlivesLeases() {
-    // Given
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> requests = server.leases().keepAlive(client);
-    // When
-    for (int i = 0; i < 3; i++) {
-      requests.onNext(renewing(LEASE));
-    }
-    server
-        .coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseRenewed(5_000_000_000L, 1));
-    server
-        .coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
-    server
-        .coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .completeExceptionally(ViewSamples.refused(Reason.UNKNOWN_LEASE));
-    requests.onCompleted();
-    // Then
-    assertThat(client.next().getValidFor().getSeconds()).isEqualTo(5);
-    assertThat(client.next().getEnded().name()).isEqualTo("LEASE_END_REASON_EXPIRED");
-    KeepAliveResponse unknown = client.next();
-    assertThat(unknown.hasEnded()).isTrue();
-    assertThat(unknown.getEnded().name()).isEqualTo("LEASE_END_REASON_UNSPECIFIED");
-    assertThat(client.end().isOk()).isTrue();
-  }
-
-  @Test
-  void malformedIdEndsTheKeepAliveStream() {
-    // Given
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    // When
-    server.leases().keepAlive(client).onNext(renewing("nope"));
-    // Then
-    assertThat(client.end().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-    await().until(() -> server.services.openStreams() == 0);
-  }
-
-  @Test
-  void whatIsNoMessageEndsTheKeepAliveStreamAndNothingOfItStays() {
-    // Given
-    MethodDescriptor<InputStream, KeepAliveResponse> method =
-        LeaseServiceGrpc.getKeepAliveMethod().toBuilder(AS_IT_IS, ANSWERS).build();
-    Received<InputStream, KeepAliveResponse> client = Received.all();
-    ClientCall<InputStream, KeepAliveResponse> call =
-        server.leases().getChannel().newCall(method, CallOptions.DEFAULT);
-    // When
-    ClientCalls.asyncBidiStreamingCall(call, client)
-        .onNext(new ByteArrayInputStream(new byte[] {-1}));
-    // Then
-    assertThat(client.end().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-    await().until(() -> server.services.openStreams() == 0);
-  }
-
-  @Test
-  void endpointThatStopsEndsTheKeepAliveStream() {
-    // Given
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    server.leases().keepAlive(client).onNext(renewing(LEASE));
-    server.coordinator.keepAlives.next();
-    // When
-    server.services.goAway("stopping");
-    // Then
-    assertThat(client.end().getCode()).isEqualTo(Code.UNAVAILABLE);
   }
 
   @Test

@@ -13,14 +13,15 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.GetLockRequest;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.OpenLeaseRequest;
 import io.lockkeeper.v1.OpenLeaseResponse;
 import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -151,17 +152,19 @@ class RateTest {
 
   @Test
   void toLookForLeasesThatAreNotServedHereIsRefusedWhereItGoesBeyondTheRate() {
-    // Given
-    Received<KeepAliveRequest, KeepAliveResponse> client = Received.all();
-    StreamObserver<KeepAliveRequest> renewals = secured.leases("greedy").keepAlive(client);
     // When
-    for (int i = 10; i < 74; i++) {
-      renewals.onNext(
-          KeepAliveRequest.newBuilder().setLeaseId("0123456789abcdef0123456789abcd" + i).build());
+    List<Received<RenewLeaseRequest, RenewLeaseResponse>> renewals = new ArrayList<>();
+    for (int i = 100; i < 200; i++) {
+      String unknown = "0123456789abcdef0123456789abc" + i;
+      Received<RenewLeaseRequest, RenewLeaseResponse> renewal = Received.all();
+      secured
+          .leases("greedy")
+          .renewLease(RenewLeaseRequest.newBuilder().setLeaseId(unknown).build(), renewal);
+      renewals.add(renewal);
     }
-    renewals.onCompleted();
     // Then
-    assertThat(client.end().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+    assertThat(renewals.stream().map(renewal -> renewal.end().getCode()))
+        .contains(Code.NOT_FOUND, Code.RESOURCE_EXHAUSTED);
   }
 
   @Test

@@ -8,7 +8,7 @@ import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
-import io.lockkeeper.v1.GetLockRequest;
+import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.Grant;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -42,10 +42,10 @@ class ReflectionAnswersTest {
         .extracting(FieldDescriptorProto::getJsonName)
         .contains("fencingToken", "holdCount", "notAcquired", "releaseRequested", "name");
     assertThat(fields)
-        .filteredOn(field -> field.getName().equals("queue_limit"))
+        .filteredOn(field -> field.getName().equals("wait_timeout"))
         .extracting(FieldDescriptorProto::getJsonName)
         .containsExactly(
-            GetLockRequest.getDescriptor().findFieldByName("queue_limit").getJsonName());
+            AcquireRequest.getDescriptor().findFieldByName("wait_timeout").getJsonName());
     requests.onCompleted();
   }
 }

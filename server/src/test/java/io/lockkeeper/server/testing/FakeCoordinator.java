@@ -6,7 +6,6 @@ import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.Peer;
-import io.lockkeeper.server.coordinator.api.ShardsView;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
@@ -20,7 +19,6 @@ import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.shard.ShardRecord;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -66,8 +64,6 @@ public final class FakeCoordinator implements Coordinator {
 
   public record HoldsToGet(LockName lock, int limit) {}
 
-  public record TableToSet(long expectedVersion, ShardRecord record) {}
-
   public record TokenToCheck(LockName lock, long token) {}
 
   /** An acquisition on a stream of its own. */
@@ -108,10 +104,6 @@ public final class FakeCoordinator implements Coordinator {
       new Calls<>("configureLock");
   public final Calls<Asked<Freeze, Answer.FreezeChanged>> freezes = new Calls<>("freeze");
   public final Calls<Asked<String, Answer.FreezeChanged>> thaws = new Calls<>("unfreeze");
-  public final Calls<Asked<String, ShardsView>> shards = new Calls<>("shards");
-  public final Calls<Asked<TableToSet, Answer.ShardsSet>> tables = new Calls<>("setShards");
-  public final Calls<Asked<Optional<String>, Answer.NamespacesListed>> namespaces =
-      new Calls<>("listNamespaces");
   public final Calls<Asked<LeaseToForce, Answer.LeaseClosed>> forcedLeases =
       new Calls<>("forceCloseLease");
   public final Calls<Asked<Duration, Integer>> drains = new Calls<>("drain");
@@ -276,21 +268,6 @@ public final class FakeCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix) {
     return ask(thaws, prefix);
-  }
-
-  @Override
-  public CompletableFuture<ShardsView> shards() {
-    return ask(shards, "");
-  }
-
-  @Override
-  public CompletableFuture<Answer.ShardsSet> setShards(long expectedVersion, ShardRecord record) {
-    return ask(tables, new TableToSet(expectedVersion, record));
-  }
-
-  @Override
-  public CompletableFuture<Answer.NamespacesListed> listNamespaces(Optional<String> namespace) {
-    return ask(namespaces, namespace);
   }
 
   @Override

@@ -183,7 +183,7 @@ final class RetriedChangesIT {
               i,
               LOCK,
               entry.name(),
-              new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty(), 0)));
+              new EntryUpdate.Describe(next, entry.index(), 0, Optional.empty())));
     }
     Awaitility.await("answered")
         .until(

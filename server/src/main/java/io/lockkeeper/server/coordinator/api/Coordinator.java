@@ -11,7 +11,6 @@ import io.lockkeeper.server.core.lock.Freeze;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.shard.ShardRecord;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -183,19 +182,6 @@ public interface Coordinator {
 
   /** Thaws a prefix that was frozen. Fails with NOT_FROZEN. */
   CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix);
-
-  /** Returns the table of shards, and who this is among them. Fails while that is not known. */
-  CompletableFuture<ShardsView> shards();
-
-  /**
-   * Replaces the table of shards. Completes when this coordinator, too, decides by it. Fails with
-   * SHARDS_CHANGED where the table has another version than {@code expectedVersion}, or this is
-   * another shard.
-   */
-  CompletableFuture<Answer.ShardsSet> setShards(long expectedVersion, ShardRecord record);
-
-  /** Says what is left of a namespace, or of all, after a write through ZooKeeper's quorum. */
-  CompletableFuture<Answer.NamespacesListed> listNamespaces(Optional<String> namespace);
 
   /**
    * Closes somebody's lease with all that it holds. Completes when all of it is gone for good.

@@ -51,7 +51,6 @@ public final class WatchHub implements Watch.Source {
   private final WatchHistory history = new WatchHistory();
   private List<WatchedChange> batch = new ArrayList<>();
   private long number;
-  private long shardsWrittenAt;
 
   /**
    * Makes a hub.
@@ -113,8 +112,6 @@ public final class WatchHub implements Watch.Source {
           watch,
           Failure.Reason.UNAVAILABLE,
           "the coordinator's mirror of the queues is being rebuilt");
-    } else if (elsewhere(watch).isPresent()) {
-      refuse(watch, new RefusedException(elsewhere(watch).get()));
     } else {
       watches.add(watch);
       core.accept(new ClientEvent.WatchBegan(watch.filter().names(), watch.filter().prefix()));
@@ -124,22 +121,6 @@ public final class WatchHub implements Watch.Source {
       } else {
         resume(watch, startRevision, new HashMap<>());
       }
-    }
-  }
-
-  /** Returns why this shard has nothing to do with what is watched, if so. */
-  private Optional<Failure> elsewhere(Watch watch) {
-    WatchFilter filter = watch.filter();
-    return filter.names().stream()
-        .flatMap(lock -> kernel.shards().refusal(lock).stream())
-        .findFirst()
-        .or(() -> kernel.shards().refusal(filter.prefix()));
-  }
-
-  /** The table of shards is another one: ends what this shard has nothing to do with any more. */
-  private void endElsewhere() {
-    for (Watch watch : List.copyOf(watches)) {
-      elsewhere(watch).ifPresent(why -> fail(watch, new RefusedException(why)));
     }
   }
 
@@ -328,10 +309,6 @@ public final class WatchHub implements Watch.Source {
 
   /** Ends a batch: hands over what was published in it. */
   public void flush() {
-    if (kernel.shards().writtenAt() != shardsWrittenAt) {
-      shardsWrittenAt = kernel.shards().writtenAt();
-      endElsewhere();
-    }
     if (!batch.isEmpty()) {
       List<WatchedChange> changes = batch;
       batch = new ArrayList<>();

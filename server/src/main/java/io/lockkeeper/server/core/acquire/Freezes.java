@@ -17,9 +17,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What is frozen: the prefixes, as the mirror shows them, and the namespaces that this shard does
- * not serve; and the clocks of those that thaw by themselves: every coordinator counts, and whoever
- * is done first deletes the freeze. Grants go on when it is seen to be gone, not before.
+ * The frozen prefixes as the mirror shows them, and the timers of those that thaw by themselves.
+ * Every coordinator runs a timer for each; the first to fire deletes the freeze. Grants resume when
+ * the mirror shows that the freeze is gone, not before.
  */
 public final class Freezes {
 
@@ -29,7 +29,6 @@ public final class Freezes {
   private static final String NOT_READ = "(not read yet)";
 
   private final CoreState core;
-  private final Shards shards;
   private final NavigableMap<String, Frozen> frozen = new TreeMap<>();
 
   /**
@@ -42,33 +41,23 @@ public final class Freezes {
    */
   private record Frozen(Freeze freeze, long zxid, long sinceNanos, Optional<Timers.Timer> thaw) {}
 
-  public Freezes(CoreState core, Shards shards) {
+  public Freezes(CoreState core) {
     this.core = core;
-    this.shards = shards;
-  }
-
-  /** Returns what says which namespaces this shard serves. */
-  public Shards shards() {
-    return shards;
   }
 
   /** Returns whether nobody new may be granted a lock. */
   boolean isFrozen(LockName lock) {
-    return (!frozen.isEmpty() && over(lock).isPresent()) || shards.isClosed(lock);
+    return !frozen.isEmpty() && over(lock).isPresent();
   }
 
   /** Returns the freeze that a lock is under, the one with the longest prefix of several. */
   Optional<FreezeView> of(LockName lock) {
-    Optional<FreezeView> closed = shards.closing(lock);
-    return closed.isPresent() || frozen.isEmpty() ? closed : over(lock).map(this::view);
+    return over(lock).map(this::view);
   }
 
   /** The same, once it is known why. */
   Optional<FreezeView> known(LockName lock) {
-    Optional<FreezeView> closed = shards.closing(lock);
-    return closed.isPresent()
-        ? closed
-        : over(lock).filter(freeze -> freeze.zxid() > 0).map(this::view);
+    return over(lock).filter(freeze -> freeze.zxid() > 0).map(this::view);
   }
 
   /**

@@ -36,7 +36,6 @@ public final class Grants {
   private final ForcedReleases forcedReleases;
   private final Reentrancy reentrancy;
   private final Suppressions suppressions;
-  private final Shards shards;
 
   public Grants(
       CoreState core,
@@ -50,7 +49,6 @@ public final class Grants {
       Reentrancy reentrancy,
       Suppressions suppressions) {
     this.suppressions = suppressions;
-    shards = freezes.shards();
     this.core = core;
     this.reentrancy = reentrancy;
     this.delays = delays;
@@ -441,9 +439,7 @@ public final class Grants {
     if (isHeldByOwner(hold)) {
       return Optional.of(Hold.Proof.OWNER);
     }
-    return !freezes.isFrozen(hold.lock())
-            && hold.hasTokenEpochs(shards.tokenEpochs(hold.lock()))
-            && isHeldByQueue(hold)
+    return !freezes.isFrozen(hold.lock()) && isHeldByQueue(hold)
         ? Optional.of(Hold.Proof.QUEUE)
         : Optional.empty();
   }

@@ -30,7 +30,6 @@ public final class PlacementPlanner {
 
   private final CoreState core;
   private final Reentrancy reentrancy;
-  private final Shards shards;
 
   /** What came of planning. */
   public sealed interface Plan {
@@ -62,10 +61,9 @@ public final class PlacementPlanner {
     }
   }
 
-  public PlacementPlanner(CoreState core, Reentrancy reentrancy, Shards shards) {
+  public PlacementPlanner(CoreState core, Reentrancy reentrancy) {
     this.core = core;
     this.reentrancy = reentrancy;
-    this.shards = shards;
   }
 
   /** Plans a request under a lease that is open, or under a new one. */
@@ -312,8 +310,6 @@ public final class PlacementPlanner {
     if (mode instanceof PermitsKind.Permits permits && core.mirror.isCurrent()) {
       mode = permits.of(PermitLimits.inForce(core, wanted.name()).orElse(permits.limit()));
     }
-    int epochs = shards.tokenEpochs(wanted.name());
-    return new Placement(
-        new PlannedEntry(wanted.name(), mode, Optional.empty(), epochs), Optional.empty());
+    return new Placement(new PlannedEntry(wanted.name(), mode, Optional.empty()), Optional.empty());
   }
 }

@@ -2,9 +2,7 @@ package io.lockkeeper.server.core.api;
 
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
 import java.util.List;
-import java.util.NavigableMap;
 
 /** What a waiting caller is told. Every call gets exactly one. */
 public sealed interface Answer {
@@ -89,28 +87,6 @@ public sealed interface Answer {
 
   /** The prefix is frozen, or thawed. */
   record FreezeChanged() implements Answer {}
-
-  /**
-   * The table of shards is replaced.
-   *
-   * @param zxid the transaction that wrote it
-   */
-  record ShardsSet(long zxid) implements Answer {}
-
-  /**
-   * What is left of namespaces.
-   *
-   * @param entries how many entries and guards each has that has any, or the one that was asked for
-   * @param delays how many of these are guards whose entries have gone
-   * @param limits where one was asked for: the limits that are configured in it
-   * @param truncated whether there are more
-   */
-  record NamespacesListed(
-      NavigableMap<String, Integer> entries,
-      NavigableMap<String, Integer> delays,
-      NavigableMap<LockName, Integer> limits,
-      boolean truncated)
-      implements Answer {}
 
   /**
    * Where a waiting acquisition stands.

@@ -4,11 +4,9 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LeaseName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.RevocationRequest;
-import io.lockkeeper.server.core.shard.ShardRecord;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
@@ -305,33 +303,6 @@ public sealed interface ClientEvent extends Event {
     @Override
     public void applyTo(EventHandler handler) {
       handler.onUnfreeze(this);
-    }
-  }
-
-  /**
-   * An operator replaces the table of shards. Answered by {@link Answer.ShardsSet}.
-   *
-   * @param call who waits for the answer
-   * @param expectedVersion the version of the table as it is now
-   * @param record what the ensemble is to say
-   */
-  record SetShards(CallId call, long expectedVersion, ShardRecord record) implements ClientEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onSetShards(this);
-    }
-  }
-
-  /**
-   * An operator asks what is left of namespaces. Answered by {@link Answer.NamespacesListed}.
-   *
-   * @param call who waits for the answer
-   * @param namespace the only one; empty: all that have entries
-   */
-  record ListNamespaces(CallId call, Optional<String> namespace) implements ClientEvent {
-    @Override
-    public void applyTo(EventHandler handler) {
-      handler.onListNamespaces(this);
     }
   }
 

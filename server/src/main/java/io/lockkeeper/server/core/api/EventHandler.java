@@ -101,15 +101,6 @@ public interface EventHandler {
   /** See {@link FreezeEvent.Answered}. */
   void onFreezeAnswered(FreezeEvent.Answered event);
 
-  /** See {@link ShardEvent.Changed}. */
-  void onShardsChanged(ShardEvent.Changed event);
-
-  /** See {@link ShardEvent.Read}. */
-  void onShardsRead(ShardEvent.Read event);
-
-  /** See {@link ShardEvent.Answered}. */
-  void onShardsAnswered(ShardEvent.Answered event);
-
   /** See {@link ClientEvent.OpenLease}. */
   void onOpenLease(ClientEvent.OpenLease event);
 
@@ -166,12 +157,6 @@ public interface EventHandler {
 
   /** See {@link ClientEvent.Unfreeze}. */
   void onUnfreeze(ClientEvent.Unfreeze event);
-
-  /** See {@link ClientEvent.SetShards}. */
-  void onSetShards(ClientEvent.SetShards event);
-
-  /** See {@link ClientEvent.ListNamespaces}. */
-  void onListNamespaces(ClientEvent.ListNamespaces event);
 
   /** See {@link ClientEvent.ForceCloseLease}. */
   void onForceCloseLease(ClientEvent.ForceCloseLease event);

@@ -1,37 +1,14 @@
 package io.lockkeeper.server.core.api;
 
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.shard.Shard;
-import io.lockkeeper.server.core.shard.WrongShard;
-import java.util.Optional;
 
 /**
  * A request that could not be taken. Nothing was changed by it.
  *
  * @param reason what is wrong
  * @param message human-readable: names the limit or the thing
- * @param wrongShard WRONG_SHARD: who serves the namespace
  */
-public record Failure(Reason reason, String message, Optional<WrongShard> wrongShard) {
-
-  /** Makes one that has to do with no shard. */
-  public Failure(Reason reason, String message) {
-    this(reason, message, Optional.empty());
-  }
-
-  /** Returns what to say of a namespace that another shard serves. */
-  public static Failure elsewhere(WrongShard wrong) {
-    Shard shard = wrong.shard();
-    return new Failure(
-        Reason.WRONG_SHARD,
-        "namespace '"
-            + wrong.namespace()
-            + "' is served by shard '"
-            + shard.id()
-            + "': "
-            + String.join(", ", shard.addresses()),
-        Optional.of(wrong));
-  }
+public record Failure(Reason reason, String message) {
 
   /** Returns what to say where a lock is in use as another kind. */
   public static Failure wrongKind(LockName lock, String kind) {
@@ -77,14 +54,6 @@ public record Failure(Reason reason, String message, Optional<WrongShard> wrongS
     NO_HOLDER,
     /** The prefix is not frozen. */
     NOT_FROZEN,
-    /** Another shard serves the namespace. */
-    WRONG_SHARD,
-    /** The namespace is on its way to another shard. */
-    NAMESPACE_MOVING,
-    /** The request is for locks of several shards. */
-    ACROSS_SHARDS,
-    /** The table of shards is not what the caller takes it for. */
-    SHARDS_CHANGED,
     /** ZooKeeper's counter of the lock is at its end. */
     COUNTER_STUCK,
     /** The lock's queue is full. */

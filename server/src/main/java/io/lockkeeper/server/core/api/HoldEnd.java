@@ -36,8 +36,7 @@ public enum HoldEnd {
     }
     if (ending instanceof Notice.NotAcquired refused) {
       return switch (refused.reason()) {
-        case TIMED_OUT, QUEUE_FULL, WITHDRAWN, WOULD_DEADLOCK, LIMIT_TOO_SMALL, NAMESPACE_MOVED ->
-            WITHDRAWN;
+        case TIMED_OUT, QUEUE_FULL, WITHDRAWN, WOULD_DEADLOCK, LIMIT_TOO_SMALL -> WITHDRAWN;
         case LEASE_ENDED -> LEASE_ENDED;
         case SESSION_LOST -> SESSION_LOST;
         case REMOVED -> UNKNOWN;

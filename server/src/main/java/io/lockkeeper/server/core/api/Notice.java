@@ -229,8 +229,6 @@ public sealed interface Notice {
     /** Waiting would last for ever. */
     WOULD_DEADLOCK,
     /** The lock's limit is below what is asked for. */
-    LIMIT_TOO_SMALL,
-    /** The namespace goes to another shard. */
-    NAMESPACE_MOVED
+    LIMIT_TOO_SMALL
   }
 }

@@ -10,7 +10,6 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
-import io.lockkeeper.server.core.shard.ShardRecord;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -80,9 +79,6 @@ public sealed interface StoreEffect extends Effect {
 
     /** See {@link RemoveFreeze}. */
     void removeFreeze(RemoveFreeze effect);
-
-    /** See {@link SetShards}. */
-    void setShards(SetShards effect);
 
     /** See {@link Thaw}. */
     void thaw(Thaw effect);
@@ -322,21 +318,6 @@ public sealed interface StoreEffect extends Effect {
     @Override
     public void applyTo(Store store) {
       store.removeFreeze(this);
-    }
-  }
-
-  /**
-   * Replace the table of shards, if it is the one that is expected. Answered by {@link
-   * ShardEvent.Answered}, in a bounded time; the mirror tells of it too.
-   *
-   * @param number names the change
-   * @param expectedVersion the version of the table that is there, zero for none
-   * @param record what the ensemble is to say
-   */
-  record SetShards(long number, long expectedVersion, ShardRecord record) implements StoreEffect {
-    @Override
-    public void applyTo(Store store) {
-      store.setShards(this);
     }
   }
 

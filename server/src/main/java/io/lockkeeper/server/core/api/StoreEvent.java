@@ -309,25 +309,9 @@ public non-sealed interface StoreEvent extends Event {
    * @param index its index within its transaction, zero for entries that are not ours
    * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
-   * @param tokenEpochs how many epochs are added to ZooKeeper's in its token
    */
   record ReadEntry(
-      EntryDetails details,
-      long czxid,
-      int index,
-      int ordinal,
-      Optional<FencingToken> keptToken,
-      int tokenEpochs) {
-
-    /** Makes that of an entry to whose token nothing is added. */
-    public ReadEntry(
-        EntryDetails details,
-        long czxid,
-        int index,
-        int ordinal,
-        Optional<FencingToken> keptToken) {
-      this(details, czxid, index, ordinal, keptToken, 0);
-    }
+      EntryDetails details, long czxid, int index, int ordinal, Optional<FencingToken> keptToken) {
 
     /** Makes that of an entry which is the first of its request, or of none of ours. */
     public ReadEntry(
@@ -337,7 +321,7 @@ public non-sealed interface StoreEvent extends Event {
 
     /** Returns the entry's fencing token. */
     public FencingToken token() {
-      return keptToken.orElseGet(() -> FencingToken.of(czxid, index, tokenEpochs));
+      return keptToken.orElseGet(() -> FencingToken.of(czxid, index));
     }
   }
 }

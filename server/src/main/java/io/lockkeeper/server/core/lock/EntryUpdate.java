@@ -14,14 +14,8 @@ public sealed interface EntryUpdate {
    * @param index its index among the entries that its transaction created in its lock
    * @param ordinal which lock of its request it is for, from zero
    * @param keptToken the token that it keeps of the hold that it goes on, if it does
-   * @param tokenEpochs how many epochs are added to ZooKeeper's in its token
    */
-  record Describe(
-      EntryDetails details,
-      int index,
-      int ordinal,
-      Optional<FencingToken> keptToken,
-      int tokenEpochs)
+  record Describe(EntryDetails details, int index, int ordinal, Optional<FencingToken> keptToken)
       implements EntryUpdate {}
 
   /**

@@ -3,8 +3,7 @@ package io.lockkeeper.server.core.lock;
 /**
  * A number that rises with every grant of a lock: 20 bits of ZooKeeper's epoch, 32 of its counter,
  * 11 of the index of the entry among the entries that one transaction created in one lock. Never
- * zero, never negative. To the epoch of a lock whose namespace came from another ensemble some more
- * are added, so that it rises there, too.
+ * zero, never negative.
  *
  * @param value the number
  */
@@ -12,12 +11,6 @@ public record FencingToken(long value) {
 
   /** The largest epoch that fits. */
   public static final long MAX_EPOCH = (1L << 20) - 1;
-
-  /** The most epochs that are added. */
-  public static final int MAX_ADDED_EPOCHS = 500_000;
-
-  /** The largest epoch of ZooKeeper's to which the most can be added. */
-  public static final long MAX_OWN_EPOCH = MAX_EPOCH - MAX_ADDED_EPOCHS;
 
   /** The largest index that fits. */
   public static final int MAX_INDEX = (1 << 11) - 1;
@@ -42,17 +35,7 @@ public record FencingToken(long value) {
     return new FencingToken((czxid << INDEX_BITS) | index);
   }
 
-  /**
-   * Returns the token of an entry of a lock whose epochs are higher than ZooKeeper's.
-   *
-   * @param addedEpochs how many are added, zero to {@value #MAX_ADDED_EPOCHS}
-   * @throws IllegalArgumentException if the epoch or the index does not fit
-   */
-  public static FencingToken of(long czxid, int index, int addedEpochs) {
-    return of(czxid + ((long) addedEpochs << Integer.SIZE), index);
-  }
-
-  /** Returns the creation zxid that the token was made from, with the epochs that were added. */
+  /** Returns the creation zxid that that the token was made from. */
   public long czxid() {
     return value >>> INDEX_BITS;
   }

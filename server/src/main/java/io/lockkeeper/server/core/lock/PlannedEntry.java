@@ -9,15 +9,8 @@ import java.util.Optional;
  * @param mode what is asked for
  * @param beside the entry at whose sequence number it is placed, while that entry exists; empty for
  *     the end of the queue
- * @param tokenEpochs how many epochs are added to ZooKeeper's in its fencing token, unless it keeps
- *     that of another
  */
-public record PlannedEntry(LockName lock, Mode mode, Optional<Beside> beside, int tokenEpochs) {
-
-  /** Makes one whose token is ZooKeeper's, or that of the entry beside it. */
-  public PlannedEntry(LockName lock, Mode mode, Optional<Beside> beside) {
-    this(lock, mode, beside, 0);
-  }
+public record PlannedEntry(LockName lock, Mode mode, Optional<Beside> beside) {
 
   /**
    * A hold that goes on in another mode.

@@ -4,7 +4,6 @@ import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
-import io.lockkeeper.server.core.acquire.Shards;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.ClientEvent;
@@ -35,7 +34,6 @@ public final class AcquireHandler {
   private final Grants grants;
   private final WaitTimeouts timeouts;
   private final AdoptionGrace grace;
-  private final Shards shards;
 
   public AcquireHandler(
       CoreState core,
@@ -45,9 +43,7 @@ public final class AcquireHandler {
       PlacementPlanner planner,
       Grants grants,
       WaitTimeouts timeouts,
-      AdoptionGrace grace,
-      Shards shards) {
-    this.shards = shards;
+      AdoptionGrace grace) {
     this.timeouts = timeouts;
     this.grace = grace;
     this.planner = planner;
@@ -133,10 +129,7 @@ public final class AcquireHandler {
    */
   private void carryOut(ClientEvent.Acquire event, Optional<Lease> known, LockSession session) {
     Optional<Failure> refusal =
-        shards
-            .refusal(event.command())
-            .or(() -> core.accounts.refusal(core.caller, known, event.command()))
-            .or(this::refusalOfMirror);
+        core.accounts.refusal(core.caller, known, event.command()).or(this::refusalOfMirror);
     if (refusal.isPresent()) {
       refuse(event, refusal.get());
       return;
@@ -147,11 +140,6 @@ public final class AcquireHandler {
     } else if (plan instanceof PlacementPlanner.Plan.Refused refused) {
       refuse(event, refused.failure());
     } else if (plan instanceof PlacementPlanner.Plan.Parts placements) {
-      Optional<Failure> moving = moving(event.command(), placements.placements());
-      if (moving.isPresent()) {
-        refuse(event, moving.get());
-        return;
-      }
       Lease lease =
           known.orElseGet(
               () -> leases.openForStream(event.lease(), session, event.command().holder()));
@@ -169,8 +157,8 @@ public final class AcquireHandler {
                   + core.mirror.entryCount()
                   + " entries, and this coordinator keeps "
                   + core.settings.maxMirrorEntries()
-                  + " in memory: give every coordinator a larger heap, or split the service into"
-                  + " shards"));
+                  + " in memory: give every coordinator a larger heap, or divide the names among"
+                  + " independent services"));
     }
     if (core.mirror.nameBytes() >= core.settings.maxMirrorNameBytes()) {
       return Optional.of(
@@ -178,26 +166,9 @@ public final class AcquireHandler {
               Failure.Reason.TOO_MANY,
               "the names of the locks in use take their limit of "
                   + core.settings.maxMirrorNameBytes()
-                  + " bytes: use shorter names, or split the service into shards"));
+                  + " bytes: use shorter names, or divide them among independent services"));
     }
     return Optional.empty();
-  }
-
-  /** An owner may hold once more what it holds, until its namespace has gone. */
-  private Optional<Failure> moving(AcquireCommand command, List<Placement> placements) {
-    // With a guard of its own an entry is granted by its place.
-    return command.lockDelay().isZero() && areAllBeside(placements)
-        ? Optional.empty()
-        : shards.moving(command);
-  }
-
-  private static boolean areAllBeside(List<Placement> placements) {
-    for (Placement placement : placements) {
-      if (placement.beside().isEmpty()) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /** Tells the client at once that it will not be granted what it asks for. */

@@ -84,7 +84,6 @@ public final class Hold implements EntryOwner {
   private final Mode mode;
   private final Optional<Hold> beside;
   private final Optional<FencingToken> keptToken;
-  private final int tokenEpochs;
   private final Optional<MarkerName.Guard> guard;
   private List<Hold> here;
   private boolean seen;
@@ -106,7 +105,6 @@ public final class Hold implements EntryOwner {
     beside = placement.beside();
     here = beside.map(base -> base.here).orElseGet(() -> new ArrayList<>(1));
     keptToken = placement.entry().beside().map(PlannedEntry.Beside::token);
-    tokenEpochs = placement.entry().tokenEpochs();
     guard = MarkerName.Guard.of(acquisition.id(), acquisition.command().lockDelay());
     // What is placed beside another entry has its sequence number, and so a name from the start.
     name = placement.entry().beside().map(base -> nameAt(base.entry().sequence()));
@@ -120,7 +118,6 @@ public final class Hold implements EntryOwner {
     beside = Optional.empty();
     here = new ArrayList<>(1);
     keptToken = entry.read().keptToken();
-    tokenEpochs = entry.read().tokenEpochs();
     guard =
         entry
             .name()
@@ -197,12 +194,7 @@ public final class Hold implements EntryOwner {
 
   /** Returns the fencing token; meaningful once it is known. */
   public FencingToken token() {
-    return keptToken.isPresent() ? keptToken.get() : FencingToken.of(czxid, index, tokenEpochs);
-  }
-
-  /** Returns whether its token has so many epochs added, or is that of another hold. */
-  public boolean hasTokenEpochs(int epochs) {
-    return keptToken.isPresent() || tokenEpochs == epochs;
+    return keptToken.isPresent() ? keptToken.get() : FencingToken.of(czxid, index);
   }
 
   @Override
@@ -375,10 +367,6 @@ public final class Hold implements EntryOwner {
     Optional<Long> needsMillis =
         needsNanos(nowNanos).map(nanos -> Duration.ofNanos(nanos).toMillis());
     return new EntryUpdate.Describe(
-        acquisition.details(needsMillis),
-        index,
-        acquisition.holds().indexOf(this),
-        keptToken,
-        tokenEpochs);
+        acquisition.details(needsMillis), index, acquisition.holds().indexOf(this), keptToken);
   }
 }

@@ -1,8 +1,6 @@
 package io.lockkeeper.server.rpc.call;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.lockkeeper.server.rpc.wire.Refusal;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
@@ -27,7 +25,6 @@ public final class InboundWindow {
   private final Set<String> acquisitions = ConcurrentHashMap.newKeySet();
   private volatile int allowed = 1;
   private volatile boolean senderDone;
-  private volatile Optional<Refusal> owed = Optional.empty();
 
   /**
    * Stops gRPC from reading ahead. Must be called before the service method returns.
@@ -97,15 +94,6 @@ public final class InboundWindow {
     completeIfDone();
   }
 
-  /**
-   * Says that a request will get no answer. The stream goes on, but will not end well once the
-   * client sends no more.
-   */
-  public void unanswerable(Refusal why) {
-    owed = Optional.of(why);
-    answered();
-  }
-
   /** Says that the answer to the request just received is the first word about an acquisition. */
   public void awaits(String requestId) {
     if (!acquisitions.add(requestId)) {
@@ -129,7 +117,7 @@ public final class InboundWindow {
 
   private void completeIfDone() {
     if (senderDone && unanswered.get() == 0) {
-      owed.ifPresentOrElse(out::failAfterQueue, out::complete);
+      out.complete();
     }
   }
 }

@@ -1,22 +1,16 @@
 package io.lockkeeper.server.rpc.forward;
 
-import io.grpc.Context;
-import io.grpc.Contexts;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.SynchronizationContext;
-import io.lockkeeper.server.coordinator.api.Coordinator;
-import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Authentication;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RpcStats;
 import io.lockkeeper.server.rpc.wire.NamedLease;
 import io.lockkeeper.server.rpc.wire.PeerHeaders;
-import io.lockkeeper.v1.KeepAliveResponse;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
@@ -27,9 +21,6 @@ import java.util.concurrent.Executor;
  * <p>One hop at most: a request that was forwarded says so, and is never forwarded again.
  */
 public final class Forwarding implements ServerInterceptor {
-
-  private static final Context.Key<Boolean> FORWARDED =
-      Context.keyWithDefault("lockkeeper-forwarded", false);
 
   private final LeaseOwnerSearches searches;
   private final PeerLinks peers;
@@ -62,33 +53,13 @@ public final class Forwarding implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    boolean forwarded = headers.containsKey(PeerHeaders.FORWARDED_BY);
-    if (forwarded || !NamedLease.mayBeIn(call.getMethodDescriptor())) {
-      Context context = Context.current().withValue(FORWARDED, forwarded);
-      return Contexts.interceptCall(context, call, headers, next);
+    if (headers.containsKey(PeerHeaders.FORWARDED_BY)
+        || !NamedLease.mayBeIn(call.getMethodDescriptor())) {
+      return next.startCall(call, headers);
     }
     RoutedCall<Q, R> routed = new RoutedCall<>(call, headers, next, this, Access.current());
     routed.start();
     return routed;
-  }
-
-  /** Returns whether another coordinator has forwarded the current call. */
-  public static boolean isForwarded() {
-    return FORWARDED.get();
-  }
-
-  /**
-   * Renews a lease that is not served here. Completes with the answer for the client, also if there
-   * is no such lease.
-   *
-   * @param local this coordinator, as the caller uses it
-   * @param access who calls
-   */
-  public CompletableFuture<KeepAliveResponse> keepAlive(
-      Coordinator local, LeaseId lease, Access access) {
-    ForwardedKeepAlive keepAlive = new ForwardedKeepAlive(lease, local, this, access);
-    keepAlive.start();
-    return keepAlive.answer();
   }
 
   /** Returns the headers of a forwarded request: it stays its caller's. */
@@ -97,10 +68,6 @@ public final class Forwarding implements ServerInterceptor {
     headers.put(PeerHeaders.FORWARDED_BY, ownId);
     Authentication.addTo(headers, access);
     return headers;
-  }
-
-  String ownId() {
-    return ownId;
   }
 
   LeaseOwnerSearches searches() {

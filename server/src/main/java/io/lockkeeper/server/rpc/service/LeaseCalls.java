@@ -1,6 +1,5 @@
 package io.lockkeeper.server.rpc.service;
 
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Coordinator.OpenedLease;
@@ -14,9 +13,7 @@ import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.Answers;
 import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
-import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.RequestWeights;
-import io.lockkeeper.server.rpc.forward.Forwarding;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
@@ -26,8 +23,6 @@ import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.CloseLeaseResponse;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.GetLeaseResponse;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLeasesResponse;
@@ -36,8 +31,6 @@ import io.lockkeeper.v1.OpenLeaseResponse;
 import io.lockkeeper.v1.RenewLeaseRequest;
 import io.lockkeeper.v1.RenewLeaseResponse;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * The lease service: each method checks, asks the coordinator and translates. What it throws,
@@ -50,23 +43,11 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
   private final Coordinator coordinator;
   private final String coordinatorId;
   private final GrpcLimits limits;
-  private final OpenStreams streams;
-  private final ScheduledExecutorService timer;
-  private final Forwarding forwarding;
 
-  public LeaseCalls(
-      Coordinator coordinator,
-      String coordinatorId,
-      GrpcLimits limits,
-      OpenStreams streams,
-      ScheduledExecutorService timer,
-      Forwarding forwarding) {
-    this.timer = timer;
+  public LeaseCalls(Coordinator coordinator, String coordinatorId, GrpcLimits limits) {
     this.coordinator = coordinator;
     this.coordinatorId = coordinatorId;
-    this.forwarding = forwarding;
     this.limits = limits;
-    this.streams = streams;
   }
 
   @Override
@@ -127,23 +108,6 @@ public final class LeaseCalls extends LeaseServiceGrpc.LeaseServiceImplBase {
       };
     }
     throw new IllegalStateException("no answer to a renewal: " + answer.getClass());
-  }
-
-  @Override
-  public StreamObserver<KeepAliveRequest> keepAlive(StreamObserver<KeepAliveResponse> responses) {
-    Access access = Access.current();
-    KeepAliveStream stream =
-        new KeepAliveStream(
-            coordinator.by(access.caller()),
-            coordinatorId,
-            Forwarding.isForwarded() ? Optional.empty() : Optional.of(forwarding),
-            (ServerCallStreamObserver<KeepAliveResponse>) responses,
-            limits,
-            streams,
-            timer,
-            access);
-    stream.start();
-    return stream;
   }
 
   @Override

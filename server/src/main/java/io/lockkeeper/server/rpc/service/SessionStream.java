@@ -97,11 +97,6 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
           inbound.readNext();
         });
     streams.add(this, CallGuard.connection(), true);
-    long seconds = limits.openTimeout().toSeconds();
-    inTime(
-        limits.openTimeout(),
-        () ->
-            out.fail(Statuses.of(Fields.invalid("open", "must be sent within " + seconds + " s"))));
     inbound.readNext();
   }
 
@@ -129,7 +124,6 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
         throw Fields.invalid("", "must be the first request of a session");
       }
       openSeen = true;
-      cancelTimeout();
       open(request.getOpen());
     } catch (RuntimeException e) {
       out.fail(Statuses.of(e).inField("open"));

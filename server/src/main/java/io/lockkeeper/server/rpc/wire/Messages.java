@@ -7,12 +7,10 @@ import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.LeaseView;
 import io.lockkeeper.server.core.api.LockChange;
 import io.lockkeeper.server.core.api.LockView;
-import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.v1.AcquisitionState;
 import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.Frozen;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.LockState;
@@ -138,32 +136,6 @@ public final class Messages {
         .addAllHolders(
             readable ? new Contenders().toMessages(asked.holders(), Contenders.FEW) : List.of())
         .build();
-  }
-
-  /** A lease that nobody knows is an answer on a stream that serves many leases. */
-  public static KeepAliveResponse unknownLease(LeaseId lease) {
-    return KeepAliveResponse.newBuilder()
-        .setLeaseId(lease.toString())
-        .setEnded(LeaseEndReason.LEASE_END_REASON_UNSPECIFIED)
-        .build();
-  }
-
-  /** Translates the answer to a keep-alive. */
-  public static KeepAliveResponse toKeepAliveResponse(
-      LeaseId lease, Answer answer, String coordinatorId) {
-    KeepAliveResponse.Builder response =
-        KeepAliveResponse.newBuilder().setLeaseId(lease.toString()).setCoordinatorId(coordinatorId);
-    if (answer instanceof Answer.LeaseRenewed renewed) {
-      return response
-          .setEpoch(renewed.epoch())
-          .setValidFor(ProtoDurations.ofNanos(renewed.validForNanos()))
-          .setKeepAliveInterval(keepAliveInterval(renewed.validForNanos()))
-          .build();
-    }
-    if (answer instanceof Answer.LeaseGone gone) {
-      return response.setEpoch(gone.epoch()).setEnded(toReason(gone.end())).build();
-    }
-    throw new IllegalStateException("no answer to a keep-alive: " + answer.getClass());
   }
 
   /**

@@ -212,7 +212,6 @@ public final class Notices {
       case REMOVED -> NotAcquiredReason.NOT_ACQUIRED_REASON_REMOVED;
       case WOULD_DEADLOCK -> NotAcquiredReason.NOT_ACQUIRED_REASON_WOULD_DEADLOCK;
       case LIMIT_TOO_SMALL -> NotAcquiredReason.NOT_ACQUIRED_REASON_LIMIT_TOO_SMALL;
-      case NAMESPACE_MOVED -> NotAcquiredReason.NOT_ACQUIRED_REASON_NAMESPACE_MOVED;
     };
   }
 }

@@ -15,7 +15,6 @@ import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.GoingAway;
 import io.lockkeeper.v1.GoingAwayReason;
 import io.lockkeeper.v1.Refused;
-import io.lockkeeper.v1.WrongShard;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -28,7 +27,6 @@ import java.util.Optional;
  * @param field the path of the field that was wrong, empty if none was
  * @param retryAfter when to try again, if that may help
  * @param elsewhere whether another coordinator may not refuse it: the lease is not served here
- * @param wrongShard WRONG_SHARD: who serves the namespace
  */
 public record Refusal(
     Code code,
@@ -36,19 +34,7 @@ public record Refusal(
     String message,
     String field,
     Optional<Duration> retryAfter,
-    boolean elsewhere,
-    Optional<WrongShard> wrongShard) {
-
-  /** Makes one that has to do with no shard. */
-  Refusal(
-      Code code,
-      ErrorReason reason,
-      String message,
-      String field,
-      Optional<Duration> retryAfter,
-      boolean elsewhere) {
-    this(code, reason, message, field, retryAfter, elsewhere, Optional.empty());
-  }
+    boolean elsewhere) {
 
   /** The domain of the reasons that errors carry. */
   public static final String DOMAIN = "lockkeeper.io";
@@ -74,8 +60,7 @@ public record Refusal(
                 violation.map(BadRequest.FieldViolation::getField).orElse(""),
                 detail(status, RetryInfo.class)
                     .map(retry -> ProtoDurations.toJava(retry.getRetryDelay())),
-                false,
-                detail(status, WrongShard.class)));
+                false));
   }
 
   /** Returns the reason of ours that a status carries, if it does. */
@@ -111,7 +96,7 @@ public record Refusal(
 
   /** Returns the same with another time to try again. */
   Refusal withRetryAfter(Duration after) {
-    return new Refusal(code, reason, message, field, Optional.of(after), elsewhere, wrongShard);
+    return new Refusal(code, reason, message, field, Optional.of(after), elsewhere);
   }
 
   /** Returns the status that ends a call, with its details. */
@@ -133,7 +118,6 @@ public record Refusal(
                 .setDomain(DOMAIN)
                 .setReason(reason.name().substring(PREFIX.length()))
                 .build()));
-    wrongShard.ifPresent(wrong -> status.addDetails(Any.pack(wrong)));
     StatusRuntimeException exception = StatusProto.toStatusRuntimeException(status.build());
     Metadata trailers = exception.getTrailers();
     if (elsewhere && trailers != null) {
@@ -157,7 +141,6 @@ public record Refusal(
             .setCode(code.value())
             .setMessage(text())
             .setField(field);
-    wrongShard.ifPresent(refused::setWrongShard);
     retryAfter.ifPresent(after -> refused.setRetryAfter(ProtoDurations.ofNanos(after.toNanos())));
     return refused;
   }
@@ -189,7 +172,7 @@ public record Refusal(
       return this;
     }
     String path = blamesParent ? parent : parent + "." + field;
-    return new Refusal(code, reason, message, path, retryAfter, elsewhere, wrongShard);
+    return new Refusal(code, reason, message, path, retryAfter, elsewhere);
   }
 
   private String text() {

@@ -99,8 +99,7 @@ public final class Statuses {
         failure.message(),
         "",
         retryAfter(code),
-        PeerHeaders.mayHelp(failure.reason()),
-        failure.wrongShard().map(ShardMessages::toMessage));
+        PeerHeaders.mayHelp(failure.reason()));
   }
 
   private static ErrorReason reasonOf(Failure.Reason reason) {
@@ -119,10 +118,6 @@ public final class Statuses {
       case ENDED -> ErrorReason.ERROR_REASON_ACQUISITION_ENDED;
       case NO_HOLDER -> ErrorReason.ERROR_REASON_NO_HOLDER;
       case NOT_FROZEN -> ErrorReason.ERROR_REASON_NOT_FROZEN;
-      case WRONG_SHARD -> ErrorReason.ERROR_REASON_WRONG_SHARD;
-      case NAMESPACE_MOVING -> ErrorReason.ERROR_REASON_NAMESPACE_MOVING;
-      case ACROSS_SHARDS -> ErrorReason.ERROR_REASON_ACROSS_SHARDS;
-      case SHARDS_CHANGED -> ErrorReason.ERROR_REASON_SHARDS_CHANGED;
       case COUNTER_STUCK -> ErrorReason.ERROR_REASON_COUNTER_EXHAUSTED;
       case QUEUE_FULL -> ErrorReason.ERROR_REASON_QUEUE_FULL;
       case LEASE_FULL -> ErrorReason.ERROR_REASON_LEASE_FULL;
@@ -146,13 +141,10 @@ public final class Statuses {
           NOT_WAITING,
           NOT_HELD,
           ENDED,
-          WRONG_SHARD,
-          ACROSS_SHARDS,
-          SHARDS_CHANGED,
           COUNTER_STUCK ->
           Code.FAILED_PRECONDITION;
       case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
-      case UNAVAILABLE, LEAVING, MOVED, NAMESPACE_MOVING -> Code.UNAVAILABLE;
+      case UNAVAILABLE, LEAVING, MOVED -> Code.UNAVAILABLE;
       // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request
       // was at fault.
       case STORE_REFUSED -> Code.INTERNAL;

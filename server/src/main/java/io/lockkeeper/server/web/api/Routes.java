@@ -6,7 +6,6 @@ import io.grpc.ServiceDescriptor;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
-import io.lockkeeper.v1.ShardServiceGrpc;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -53,13 +52,11 @@ final class Routes {
     routes.add(get("leases/", "leaseId", LeaseServiceGrpc.getGetLeaseMethod()));
     routes.add(get("whoami", "", LockServiceGrpc.getWhoAmIMethod()));
     routes.add(get("cluster", "", AdminServiceGrpc.getGetClusterMethod()));
-    routes.add(get("shards", "", ShardServiceGrpc.getGetShardsMethod()));
     for (ServiceDescriptor service :
         List.of(
             LockServiceGrpc.getServiceDescriptor(),
             LeaseServiceGrpc.getServiceDescriptor(),
-            AdminServiceGrpc.getServiceDescriptor(),
-            ShardServiceGrpc.getServiceDescriptor())) {
+            AdminServiceGrpc.getServiceDescriptor())) {
       for (MethodDescriptor<?, ?> call : service.getMethods()) {
         if (call.getType() == MethodType.UNARY || call.getType() == MethodType.SERVER_STREAMING) {
           routes.add(new Route(true, BASE + nameOf(call), "", call));

@@ -129,7 +129,7 @@ public final class EntryCreation extends Write {
         place(transaction, i, entry.beside().get(), index);
       } else {
         transaction.needDirectory(this, i, entry.lock());
-        byte[] own = data.with(index, i, Optional.empty(), entry.tokenEpochs());
+        byte[] own = data.with(index, i, Optional.empty());
         transaction.createQueued(this, i, prefix(entry), own);
       }
       if (guard.isPresent()) {
@@ -147,7 +147,7 @@ public final class EntryCreation extends Write {
         part,
         paths.entry(entry.lock(), other.text()),
         paths.entryAt(entry.lock(), id, entry.mode(), other.sequence()),
-        data.with(index, part, Optional.of(beside.token()), 0));
+        data.with(index, part, Optional.of(beside.token())));
   }
 
   @Override

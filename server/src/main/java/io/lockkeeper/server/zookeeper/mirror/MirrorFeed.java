@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The mirror: one recursive watch on all queues, one on what is frozen, and one on the table of
- * shards, turned into events in ZooKeeper's order. Lives on the store's thread.
+ * The mirror: one recursive watch on all queues and one on the freezes, turned into events in
+ * ZooKeeper's order. Lives on the store's thread.
  *
  * <p>A recursive watch does not tell what happened while the connection was down. So every
  * connection begins with a rebuild, behind the watch that the client has put back by then.
@@ -47,7 +47,6 @@ public final class MirrorFeed implements HandleListener {
   private final ReachabilityLog reachability;
   private Optional<RootNodes> rootNodes = Optional.empty();
   private final FreezeFeed freezes;
-  private final ShardFeed shards;
   private Runnable membersChanged = () -> {};
   private final Connection connection;
   private Optional<MirrorRebuild> rebuild = Optional.empty();
@@ -60,7 +59,6 @@ public final class MirrorFeed implements HandleListener {
   public MirrorFeed(StoreContext context) {
     this.context = context;
     freezes = new FreezeFeed(context);
-    shards = new ShardFeed(context);
     connection =
         new Connection(
             context, Connection.Use.LISTENING, context.settings().sessionTimeout(), this);
@@ -132,16 +130,6 @@ public final class MirrorFeed implements HandleListener {
         .addWatch(
             context.paths().freezes(),
             AddWatchMode.PERSISTENT_RECURSIVE,
-            (rc, path, ctx) ->
-                context.executor().execute(() -> onWatch(current, rc, this::watchShards)),
-            null);
-  }
-
-  private void watchShards(long current) {
-    handle()
-        .addWatch(
-            context.paths().shards(),
-            AddWatchMode.PERSISTENT,
             (rc, path, ctx) ->
                 context.executor().execute(() -> onWatch(current, rc, this::watchQueues)),
             null);
@@ -219,7 +207,6 @@ public final class MirrorFeed implements HandleListener {
             handle(),
             context,
             freezes,
-            shards,
             together,
             () -> onRebuilt(System.nanoTime() - startNanos),
             rc -> onRebuildFailed(current, rc));
@@ -333,11 +320,6 @@ public final class MirrorFeed implements HandleListener {
     if (path.equals(context.paths().locks()) || path.equals(context.paths().freezes())) {
       // Each freeze writes its parent, too.
       rootNodes.filter(nodes -> !changed).ifPresent(RootNodes::ensure);
-      return;
-    }
-    if (path.equals(context.paths().shards())) {
-      rootNodes.filter(nodes -> type == EventType.NodeDeleted).ifPresent(RootNodes::ensure);
-      connection().ifPresent(shards::onNode);
       return;
     }
     if (path.startsWith(context.paths().freezes() + "/")) {

@@ -38,7 +38,6 @@ final class MirrorRebuild {
   private final StoreContext context;
   private final Handle handle;
   private final FreezeFeed freezes;
-  private final ShardFeed shards;
   private final int together;
   private final NodeReader reader;
 
@@ -53,14 +52,12 @@ final class MirrorRebuild {
       Handle handle,
       StoreContext context,
       FreezeFeed freezes,
-      ShardFeed shards,
       int together,
       Runnable done,
       IntConsumer failed) {
     this.context = context;
     this.handle = handle;
     this.freezes = freezes;
-    this.shards = shards;
     this.together = together;
     reader = new NodeReader(context, handle, done, failed).tolerant();
   }
@@ -72,7 +69,6 @@ final class MirrorRebuild {
 
   void start() {
     freezes.readAll(handle, reader);
-    shards.read(reader);
     reader.listMany(
         context.paths().locks(),
         names -> names.ifPresentOrElse(this::onLocks, () -> reader.fail(Code.NONODE.intValue())));

@@ -32,7 +32,7 @@ public final class EntryData {
 
   /** How most entries end, by their index; no transaction of ours has so many operations. */
   private static final List<byte[]> TAILS =
-      IntStream.range(0, 256).mapToObj(index -> tail(index, 0, Optional.empty(), 0)).toList();
+      IntStream.range(0, 256).mapToObj(index -> tail(index, 0, Optional.empty())).toList();
 
   private final byte[] common;
 
@@ -102,8 +102,7 @@ public final class EntryData {
   }
 
   /** Returns what tells one entry from others with the same details. What is zero is left out. */
-  static Map<String, Object> fields(
-      int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
+  static Map<String, Object> fields(int index, int ordinal, Optional<FencingToken> kept) {
     Map<String, Object> object = new LinkedHashMap<>();
     if (index != 0) {
       object.put("index", index);
@@ -113,9 +112,6 @@ public final class EntryData {
     }
     // As a text: many who read JSON have no more than 53 bits for a number.
     kept.ifPresent(token -> object.put("token", token.toString()));
-    if (tokenEpochs != 0) {
-      object.put("epochs", tokenEpochs);
-    }
     return object;
   }
 
@@ -133,23 +129,21 @@ public final class EntryData {
    * Returns the data of the entry at {@code index} of its transaction and {@code ordinal} of its
    * request. Not to be changed: entries may share it.
    */
-  public byte[] with(int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
-    boolean hasIndexOnly = ordinal == 0 && kept.isEmpty() && tokenEpochs == 0;
+  public byte[] with(int index, int ordinal, Optional<FencingToken> kept) {
+    boolean hasIndexOnly = ordinal == 0 && kept.isEmpty();
     if (hasIndexOnly && index == 0) {
       return common;
     }
     byte[] tail =
-        hasIndexOnly && index < TAILS.size()
-            ? TAILS.get(index)
-            : tail(index, ordinal, kept, tokenEpochs);
+        hasIndexOnly && index < TAILS.size() ? TAILS.get(index) : tail(index, ordinal, kept);
     int body = common.length - 1;
     byte[] whole = Arrays.copyOf(common, body + tail.length);
     System.arraycopy(tail, 0, whole, body, tail.length);
     return whole;
   }
 
-  private static byte[] tail(int index, int ordinal, Optional<FencingToken> kept, int tokenEpochs) {
-    byte[] tail = Json.write(fields(index, ordinal, kept, tokenEpochs));
+  private static byte[] tail(int index, int ordinal, Optional<FencingToken> kept) {
+    byte[] tail = Json.write(fields(index, ordinal, kept));
     tail[0] = ',';
     return tail;
   }
@@ -184,8 +178,7 @@ public final class EntryData {
         czxid,
         upTo(FencingToken.MAX_INDEX, object.get(), "index"),
         upTo(Integer.MAX_VALUE, object.get(), "part"),
-        token(object.get()),
-        ShardsData.epochs(object.get()));
+        token(object.get()));
   }
 
   /** Returns what is known of an entry whose data must not be read: it is none of ours. */

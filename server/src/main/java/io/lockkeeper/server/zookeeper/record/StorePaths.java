@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.apache.zookeeper.data.ACL;
 
 /** Where everything is in ZooKeeper. */
@@ -65,11 +64,6 @@ public final class StorePaths {
 
   public String coordinators() {
     return settings.rootPath() + "/coordinators";
-  }
-
-  /** Returns the node that says which shard serves what. */
-  public String shards() {
-    return settings.rootPath() + "/shards";
   }
 
   /** Returns the node under which the frozen prefixes are. */
@@ -157,10 +151,7 @@ public final class StorePaths {
 
   /** Returns every node that must exist before anything else, parents first. */
   public List<String> layout() {
-    return Stream.concat(parents().stream(), Stream.of(shards()))
-        .flatMap(path -> prefixes(path).stream())
-        .distinct()
-        .toList();
+    return parents().stream().flatMap(path -> prefixes(path).stream()).distinct().toList();
   }
 
   private static List<String> prefixes(String path) {

@@ -51,9 +51,7 @@ public final class UpdatedEntryData {
   /** Returns the data of one of our entries that somebody has overwritten. */
   private static byte[] restored(EntryUpdate.Describe describe) {
     Map<String, Object> fields = EntryData.fields(describe.details());
-    fields.putAll(
-        EntryData.fields(
-            describe.index(), describe.ordinal(), describe.keptToken(), describe.tokenEpochs()));
+    fields.putAll(EntryData.fields(describe.index(), describe.ordinal(), describe.keptToken()));
     return Json.write(fields);
   }
 

@@ -198,7 +198,7 @@ final class NewSession implements SessionStart {
   }
 
   private void checkEpoch(long zxid) {
-    if (zxid >>> Integer.SIZE > FencingToken.MAX_OWN_EPOCH) {
+    if (zxid >>> Integer.SIZE > FencingToken.MAX_EPOCH) {
       context
           .onUnusable()
           .accept(

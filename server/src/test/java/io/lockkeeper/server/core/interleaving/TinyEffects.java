@@ -234,11 +234,6 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
   }
 
   @Override
-  public void setShards(StoreEffect.SetShards effect) {
-    throw new AssertionError(effect);
-  }
-
-  @Override
   public void tell(Effect.Tell effect) {
     TinyClient client = world.client(TinyClient.numberOf(effect.stream().value()));
     if (effect.notice() instanceof Notice.Granted) {

@@ -97,13 +97,7 @@ final class Sim {
     /** What is frozen is not seen. */
     FREEZES_UNSEEN,
     /** Holders are not told that somebody waits. */
-    CONTENTION_UNTOLD,
-    /** What the table of shards says is not seen. */
-    SHARDS_UNSEEN,
-    /** Until the table of shards was read again, it is taken to be what it was. */
-    SHARDS_SEEN_LATE,
-    /** A namespace comes back from elsewhere with the epochs that it went with. */
-    EPOCHS_NOT_RAISED
+    CONTENTION_UNTOLD
   }
 
   /** A rule that was broken. */
@@ -121,7 +115,6 @@ final class Sim {
   final Set<Mutant> mutants;
   final SimZooKeeper zooKeeper;
   final SimFreezes freezes;
-  final SimShards shards;
   final SimRules rules;
   final SimHolds holds;
   final SimCycles cycles;
@@ -202,7 +195,6 @@ final class Sim {
     this.diesHandingOn = chance(15);
     this.zooKeeper = new SimZooKeeper(this);
     this.freezes = new SimFreezes(this);
-    this.shards = new SimShards(this);
     this.rules = new SimRules(this);
     this.holds = new SimHolds(this);
     this.cycles = new SimCycles(this);
@@ -263,9 +255,6 @@ final class Sim {
       strangers.add(new SimStranger(this));
     }
     new SimFaults(this).start();
-    if (chance(20)) {
-      shards.start();
-    }
     long usual = (10 + random.nextInt(25)) * SECOND;
     long end = now + time.map(Duration::toNanos).orElse(usual);
     while (now < end) {
@@ -274,7 +263,6 @@ final class Sim {
     }
     chaos = false;
     freezes.end();
-    shards.end();
     strangers.forEach(SimStranger::finish);
     if (chance(40)) {
       // Whatever was cut is whole again by then, and who waits has reason to.

@@ -69,9 +69,6 @@ final class SimCoordinator {
   /** What the events that it has taken say is frozen. */
   final Set<String> frozen = new LinkedHashSet<>();
 
-  /** Whether those say that nobody new may be granted anything, for the sake of another shard. */
-  boolean closed;
-
   private final Sim sim;
   private final int number;
   private final SimEffects effects;
@@ -146,7 +143,6 @@ final class SimCoordinator {
       mirrorIsCurrent = true;
     }
     sim.freezes.onTaken(this, event);
-    sim.shards.onTaken(this, event);
     sim.rules.beforeStep(this, event);
     sim.losses.beforeStep(this, event);
     sim.known.beforeStep(this, event);

@@ -286,12 +286,6 @@ final class SimHolds {
     life.acquisition.holds().stream()
         .filter(SimHolds::isByQueue)
         .forEach(hold -> sim.freezes.onGrant(life.coordinator, hold.lock(), nodeOf(hold), what));
-    for (int i = 0; i < told.grants().size(); i++) {
-      Hold hold = life.acquisition.holds().get(i);
-      if (isByQueue(hold)) {
-        sim.shards.onGrant(life.coordinator, nodeOf(hold), told.grants().get(i), what);
-      }
-    }
     List<LockName> names = told.grants().stream().map(Notice.Grant::lock).toList();
     List<AcquireCommand.WantedLock> wanted = life.acquisition.command().locks();
     check(

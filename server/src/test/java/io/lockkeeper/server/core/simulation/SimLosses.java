@@ -265,13 +265,7 @@ final class SimLosses {
       boolean taken =
           switch (not.reason()) {
             case REMOVED, LEASE_ENDED, SESSION_LOST -> true;
-            case TIMED_OUT,
-                QUEUE_FULL,
-                WITHDRAWN,
-                WOULD_DEADLOCK,
-                LIMIT_TOO_SMALL,
-                NAMESPACE_MOVED ->
-                false;
+            case TIMED_OUT, QUEUE_FULL, WITHDRAWN, WOULD_DEADLOCK, LIMIT_TOO_SMALL -> false;
           };
       SimRules.check(
           taken || client.byStream || !client.believes(request),

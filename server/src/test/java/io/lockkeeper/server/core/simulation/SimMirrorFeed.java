@@ -1,7 +1,6 @@
 package io.lockkeeper.server.core.simulation;
 
 import io.lockkeeper.server.core.api.FreezeEvent;
-import io.lockkeeper.server.core.api.ShardEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
@@ -43,7 +42,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   void start() {
     sim.zooKeeper.watch(this);
     sim.freezes.watch(this);
-    sim.shards.watch(this);
     connect();
   }
 
@@ -111,24 +109,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     }
   }
 
-  /** The table of shards has changed: that is told, and it is read again. */
-  void onShards() {
-    if (up && !sim.has(Sim.Mutant.SHARDS_UNSEEN)) {
-      server.committed(new ShardEvent.Changed(), this);
-    }
-  }
-
-  private void readShards() {
-    int sentIn = epoch;
-    sim.after(
-        sim.delay(100),
-        () -> {
-          if (sentIn == epoch) {
-            deliver(sim.shards.asOf(server.position()));
-          }
-        });
-  }
-
   private void deliver(StoreEvent event) {
     deliver(event, server.position());
   }
@@ -146,19 +126,9 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
         () -> {
           if (sentIn == epoch) {
             settle(event);
-            onEvent(event, zxid);
+            coordinator.deliver(event, zxid);
           }
         });
-  }
-
-  private void onEvent(StoreEvent event, long zxid) {
-    boolean changed = event instanceof ShardEvent.Changed;
-    if (!changed || !sim.has(Sim.Mutant.SHARDS_SEEN_LATE)) {
-      coordinator.deliver(event, zxid);
-    }
-    if (changed) {
-      coordinator.take(this::readShards);
-    }
   }
 
   private void settle(StoreEvent event) {
@@ -186,9 +156,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
     server.advance(this);
     if (!sim.has(Sim.Mutant.FREEZES_UNSEEN)) {
       sim.freezes.listing(server.position()).forEach(this::deliver);
-    }
-    if (!sim.has(Sim.Mutant.SHARDS_UNSEEN)) {
-      deliver(sim.shards.asOf(server.position()));
     }
     List<LockName> locks = server.locks();
     deliver(new StoreEvent.RebuildStarted(new java.util.LinkedHashSet<>(locks)));
@@ -289,7 +256,6 @@ final class SimMirrorFeed implements SimZooKeeper.Watcher {
   void stop() {
     sim.zooKeeper.forget(this);
     sim.freezes.forget(this);
-    sim.shards.forget(this);
     up = false;
     epoch++;
   }

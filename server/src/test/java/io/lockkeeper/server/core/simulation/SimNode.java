@@ -29,7 +29,6 @@ final class SimNode {
   final int index;
   final int ordinal;
   final Optional<FencingToken> kept;
-  final int tokenEpochs;
   final SimSession owner;
   final Duration lockDelay;
   EntryDetails details;
@@ -51,7 +50,6 @@ final class SimNode {
     this.index = data.index();
     this.ordinal = data.ordinal();
     this.kept = data.keptToken();
-    this.tokenEpochs = data.tokenEpochs();
     this.details = data.details();
     this.owner = owner;
     this.lockDelay = details.terms().lockDelay();
@@ -73,14 +71,14 @@ final class SimNode {
   }
 
   StoreEvent.ReadEntry data() {
-    return new StoreEvent.ReadEntry(details, czxid, index, ordinal, kept, tokenEpochs);
+    return new StoreEvent.ReadEntry(details, czxid, index, ordinal, kept);
   }
 
   /** Returns its data as it was after a transaction. */
   StoreEvent.ReadEntry dataAsOf(long zxid) {
     Map.Entry<Long, EntryDetails> next = replaced.higherEntry(zxid);
     EntryDetails then = next == null ? details : next.getValue();
-    return new StoreEvent.ReadEntry(then, czxid, index, ordinal, kept, tokenEpochs);
+    return new StoreEvent.ReadEntry(then, czxid, index, ordinal, kept);
   }
 
   FencingToken token() {

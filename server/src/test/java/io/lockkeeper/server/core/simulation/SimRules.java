@@ -357,8 +357,7 @@ final class SimRules {
 
   /**
    * A core has one of each of its parts. Beyond that there is what each standing session takes, and
-   * what is remembered on purpose: how leases and holders ended, the limits that were set, and the
-   * table of shards.
+   * what is remembered on purpose: how leases and holders ended, and the limits that were set.
    */
   private void checkMemory(Kernel kernel, int sessions) {
     Map<String, Integer> most =
@@ -374,9 +373,7 @@ final class SimRules {
             Map.entry("LockName", 3 * sim.locks.size()),
             Map.entry("Mirror$Departure", sim.locks.size()),
             Map.entry("LockMarkers", sim.locks.size()),
-            Map.entry("MarkerName$Limit", sim.locks.size()),
-            Map.entry("Shard", 2),
-            Map.entry("ShardTable$Placed", 2));
+            Map.entry("MarkerName$Limit", sim.locks.size()));
     SimMemory.of(kernel)
         .forEach(
             (kept, count) ->

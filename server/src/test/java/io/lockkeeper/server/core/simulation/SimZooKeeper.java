@@ -168,8 +168,7 @@ final class SimZooKeeper {
               owner,
               entry.lock(),
               text,
-              new StoreEvent.ReadEntry(
-                  wanted.details(), zxid, index, nodes.size(), kept, entry.tokenEpochs())));
+              new StoreEvent.ReadEntry(wanted.details(), zxid, index, nodes.size(), kept)));
       if (wanted.lockDelayMillis() > 0) {
         directory.next();
         mark(entry.lock(), MarkerName.Guard.of(wanted.id(), wanted.lockDelayMillis()));

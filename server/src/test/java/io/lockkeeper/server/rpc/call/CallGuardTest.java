@@ -10,9 +10,9 @@ import io.grpc.Status;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.ErrorReason;
-import io.lockkeeper.v1.KeepAliveRequest;
-import io.lockkeeper.v1.KeepAliveResponse;
 import io.lockkeeper.v1.LeaseServiceGrpc;
+import io.lockkeeper.v1.RenewLeaseRequest;
+import io.lockkeeper.v1.RenewLeaseResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 final class CallGuardTest {
 
   /** A call of the transport, which takes nothing once it is closed, as gRPC's does. */
-  private static final class Transport extends ServerCall<KeepAliveRequest, KeepAliveResponse> {
+  private static final class Transport extends ServerCall<RenewLeaseRequest, RenewLeaseResponse> {
     private final List<String> taken = new ArrayList<>();
 
     private void take(String what) {
@@ -46,7 +46,7 @@ final class CallGuardTest {
     }
 
     @Override
-    public void sendMessage(KeepAliveResponse message) {
+    public void sendMessage(RenewLeaseResponse message) {
       take("message");
     }
 
@@ -66,8 +66,8 @@ final class CallGuardTest {
     }
 
     @Override
-    public MethodDescriptor<KeepAliveRequest, KeepAliveResponse> getMethodDescriptor() {
-      return LeaseServiceGrpc.getKeepAliveMethod();
+    public MethodDescriptor<RenewLeaseRequest, RenewLeaseResponse> getMethodDescriptor() {
+      return LeaseServiceGrpc.getRenewLeaseMethod();
     }
   }
 
@@ -81,10 +81,10 @@ final class CallGuardTest {
       new CallGuard(
           new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()), timer, stats);
 
-  private final AtomicReference<ServerCall<KeepAliveRequest, KeepAliveResponse>> service =
+  private final AtomicReference<ServerCall<RenewLeaseRequest, RenewLeaseResponse>> service =
       new AtomicReference<>();
 
-  private ServerCall.Listener<KeepAliveRequest> accept(Transport transport, long delayNanos) {
+  private ServerCall.Listener<RenewLeaseRequest> accept(Transport transport, long delayNanos) {
     return guard.interceptCall(
         transport,
         new Metadata(),
@@ -93,7 +93,7 @@ final class CallGuardTest {
           CallGuard.delayRefusals(() -> delayNanos);
           return new ServerCall.Listener<>() {
             @Override
-            public void onMessage(KeepAliveRequest message) {
+            public void onMessage(RenewLeaseRequest message) {
               throw Fields.invalid("lease_id", "is malformed");
             }
           };
@@ -108,12 +108,12 @@ final class CallGuardTest {
   void answerToARequestBeforeTheOneThatEndedTheCallIsDropped() {
     // Given
     Transport transport = new Transport();
-    ServerCall.Listener<KeepAliveRequest> listener = accept(transport, 0);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(transport, 0);
 
     // When
-    listener.onMessage(KeepAliveRequest.getDefaultInstance());
+    listener.onMessage(RenewLeaseRequest.getDefaultInstance());
     service.get().sendHeaders(new Metadata());
-    service.get().sendMessage(KeepAliveResponse.getDefaultInstance());
+    service.get().sendMessage(RenewLeaseResponse.getDefaultInstance());
     service.get().close(Status.OK, new Metadata());
 
     // Then
@@ -124,10 +124,10 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsToldLaterAndTheEndOfAllIsNotWaitedFor() {
     // Given
     Transport refused = new Transport();
-    ServerCall.Listener<KeepAliveRequest> listener = accept(refused, DAY);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(refused, DAY);
     // When
-    listener.onMessage(KeepAliveRequest.getDefaultInstance());
-    service.get().sendMessage(KeepAliveResponse.getDefaultInstance());
+    listener.onMessage(RenewLeaseRequest.getDefaultInstance());
+    service.get().sendMessage(RenewLeaseResponse.getDefaultInstance());
     service.get().close(Status.INTERNAL, new Metadata());
     // Then
     assertThat(refused.taken).isEmpty();
@@ -143,7 +143,7 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsTheFirstOne() {
     // Given
     Transport refused = new Transport();
-    ServerCall.Listener<KeepAliveRequest> listener = accept(refused, DAY);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(refused, DAY);
     // When
     service.get().close(Status.NOT_FOUND, new Metadata());
     service.get().close(Status.INTERNAL, new Metadata());
@@ -156,10 +156,10 @@ final class CallGuardTest {
   @Test
   void callIsCountedOnceByHowItEndedAndByWhyItWasRefused() {
     // Given
-    ServerCall.Listener<KeepAliveRequest> refused = accept(new Transport(), 0);
-    ServerCall.Listener<KeepAliveRequest> cancelled = accept(new Transport(), 0);
+    ServerCall.Listener<RenewLeaseRequest> refused = accept(new Transport(), 0);
+    ServerCall.Listener<RenewLeaseRequest> cancelled = accept(new Transport(), 0);
     // When
-    refused.onMessage(KeepAliveRequest.getDefaultInstance());
+    refused.onMessage(RenewLeaseRequest.getDefaultInstance());
     refused.onComplete();
     cancelled.onCancel();
     cancelled.onCancel();
@@ -173,8 +173,8 @@ final class CallGuardTest {
   @Test
   void refusalOfACallThatIsGoneIsNotKept() {
     // Given
-    ServerCall.Listener<KeepAliveRequest> listener = accept(new Transport(), DAY);
-    listener.onMessage(KeepAliveRequest.getDefaultInstance());
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(new Transport(), DAY);
+    listener.onMessage(RenewLeaseRequest.getDefaultInstance());
     assertThat(timer.getQueue()).hasSize(1);
     // When
     listener.onCancel();

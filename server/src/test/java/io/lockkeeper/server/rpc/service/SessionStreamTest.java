@@ -272,20 +272,6 @@ class SessionStreamTest {
   }
 
   @Test
-  void clientThatNeverOpensIsNotWaitedForLong() {
-    try (InProcess hasty = new InProcess(InProcess.limits(Duration.ofMillis(30)))) {
-      // Given
-      Received<SessionRequest, SessionResponse> silent = Received.all();
-      // When
-      hasty.locks().session(silent);
-      // Then
-      var end = silent.end();
-      assertThat(end.getCode()).isEqualTo(Code.INVALID_ARGUMENT);
-      assertThat(end.getDescription()).startsWith("open: must be sent within");
-    }
-  }
-
-  @Test
   void clientThatDoesNotReadIsCutOffAndTheLeaseLivesOn() {
     // Given
     Received<SessionRequest, SessionResponse> deaf = Received.nothing();

@@ -166,7 +166,7 @@ final class MirrorIT {
   void entriesThatShareASequenceNumberAreListedWithTheirCreation() throws Exception {
     // Given
     Asked.created(writerEvents, Asked.create(writer, session, "tied"));
-    byte[] indexed = EntryData.of(Asked.DETAILS).with(5, 0, Optional.empty(), 0);
+    byte[] indexed = EntryData.of(Asked.DETAILS).with(5, 0, Optional.empty());
     String first = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     String second = "_c_" + UUID.randomUUID() + "-lock-2147483647";
     for (String name : List.of(second, first)) {

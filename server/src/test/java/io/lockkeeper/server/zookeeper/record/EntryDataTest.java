@@ -42,11 +42,10 @@ final class EntryDataTest {
             Optional.of(ASK));
     Optional<FencingToken> kept = index == 1 ? Optional.of(LARGEST) : Optional.empty();
     int ordinal = index % 3;
-    int epochs = index % 2 * 400_000;
     // When
-    ReadEntry read = EntryData.read(EntryData.of(details).with(index, ordinal, kept, epochs), 9);
+    ReadEntry read = EntryData.read(EntryData.of(details).with(index, ordinal, kept), 9);
     // Then
-    assertThat(read).isEqualTo(new ReadEntry(details, 9, index, ordinal, kept, epochs));
+    assertThat(read).isEqualTo(new ReadEntry(details, 9, index, ordinal, kept));
   }
 
   @Test
@@ -87,7 +86,7 @@ final class EntryDataTest {
         new EntryDetails(
             "l", "r", "", "h", Map.of(), false, false, Optional.empty(), Optional.of(never));
     // When
-    ReadEntry read = EntryData.read(EntryData.of(details).with(0, 0, Optional.empty(), 0), 9);
+    ReadEntry read = EntryData.read(EntryData.of(details).with(0, 0, Optional.empty()), 9);
     // Then
     Duration deadline = read.details().ask().flatMap(RevocationRequest::deadline).orElseThrow();
     assertThat(deadline).isGreaterThan(Duration.ofDays(50_000));

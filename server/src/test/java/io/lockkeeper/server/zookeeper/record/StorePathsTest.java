@@ -122,8 +122,7 @@ final class StorePathsTest {
                 "/lockkeeper/leases",
                 "/lockkeeper/sessions",
                 "/lockkeeper/coordinators",
-                "/lockkeeper/freezes",
-                "/lockkeeper/shards"));
+                "/lockkeeper/freezes"));
   }
 
   @Test

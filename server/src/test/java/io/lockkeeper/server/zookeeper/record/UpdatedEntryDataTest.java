@@ -23,7 +23,7 @@ final class UpdatedEntryDataTest {
       new RevocationRequest("a1", "ops", "reboot", Optional.of(Duration.ofMillis(9)), false);
   private static final EntryDetails NEXT = Asked.details(Map.of("k", "v"));
   private static final EntryUpdate DESCRIBE =
-      new EntryUpdate.Describe(NEXT, 3, 2, Optional.of(TOKEN), 0);
+      new EntryUpdate.Describe(NEXT, 3, 2, Optional.of(TOKEN));
 
   private static byte[] updated(byte[] data, EntryUpdate update) {
     return UpdatedEntryData.of(data, update).orElseThrow();
@@ -56,7 +56,7 @@ final class UpdatedEntryDataTest {
   void descriptionKeepsAWishThatItDoesNotKnow() {
     // Given
     byte[] asked =
-        updated(EntryData.of(NEXT).with(0, 0, Optional.empty(), 0), new EntryUpdate.Ask(ASK));
+        updated(EntryData.of(NEXT).with(0, 0, Optional.empty()), new EntryUpdate.Ask(ASK));
     // When
     byte[] updated = updated(asked, DESCRIBE);
     // Then
