@@ -35,7 +35,7 @@ public record FencingToken(long value) {
     return new FencingToken((czxid << INDEX_BITS) | index);
   }
 
-  /** Returns the creation zxid that that the token was made from. */
+  /** Returns the creation zxid that the token was made from. */
   public long czxid() {
     return value >>> INDEX_BITS;
   }
