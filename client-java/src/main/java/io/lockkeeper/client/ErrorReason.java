@@ -9,8 +9,6 @@ public enum ErrorReason {
   UNKNOWN,
   /** A field is malformed or out of its range (INVALID_ARGUMENT). */
   INVALID_FIELD,
-  /** This server does not offer the call or the option (UNIMPLEMENTED). */
-  NOT_OFFERED,
   /** No lease with that id lives (NOT_FOUND). */
   UNKNOWN_LEASE,
   /** The lease has no such acquisition (NOT_FOUND). */

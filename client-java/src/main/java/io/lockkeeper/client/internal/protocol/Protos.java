@@ -300,7 +300,6 @@ public final class Protos {
     return switch (reason) {
       case ERROR_REASON_UNSPECIFIED, UNRECOGNIZED -> ErrorReason.UNKNOWN;
       case ERROR_REASON_INVALID_FIELD -> ErrorReason.INVALID_FIELD;
-      case ERROR_REASON_NOT_OFFERED -> ErrorReason.NOT_OFFERED;
       case ERROR_REASON_UNKNOWN_LEASE -> ErrorReason.UNKNOWN_LEASE;
       case ERROR_REASON_UNKNOWN_ACQUISITION -> ErrorReason.UNKNOWN_ACQUISITION;
       case ERROR_REASON_UNKNOWN_WATCH -> ErrorReason.UNKNOWN_WATCH;

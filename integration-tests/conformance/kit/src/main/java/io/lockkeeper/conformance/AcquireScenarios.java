@@ -18,7 +18,7 @@ final class AcquireScenarios {
 
   private AcquireScenarios() {}
 
-  @Sentence("Must be the first: opens a lease, or resumes one.")
+  @Sentence("Must be the first request: opens a lease, or resumes one.")
   static void leaseHasTheTtlThatWasAskedFor(Stage stage) {
     Held held = stage.held(Terms.CALM);
     OpenSession open = held.open().request().getOpen();
@@ -28,7 +28,7 @@ final class AcquireScenarios {
   }
 
   @Sentence(
-      "What resuming a session will need, chosen by the client: 32 to 256 printable ASCII characters from a cryptographic random source, for one lease only.")
+      "The secret that resumes a session of the lease, chosen by the client: 32 to 256 printable ASCII characters from a cryptographic random source, for one lease only.")
   static void secretsOfTwoClientsDiffer(Stage stage) {
     String first = secret(stage);
     try (Stage own = stage.another()) {
@@ -70,7 +70,7 @@ final class AcquireScenarios {
     }
   }
 
-  @Sentence("One grant for each lock, in the order of the request.")
+  @Sentence("One grant per lock, in the order of the request.")
   static void severalLocksAreOneRequest(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("x", "y", "z");
@@ -90,7 +90,7 @@ final class AcquireScenarios {
   }
 
   @Sentence(
-      "How long to wait for the grant. Unset: as long as the stream or lease. Zero: only if free at once.")
+      "How long to wait for the grant, at most 7 days. Unset: as long as the stream or lease lives. Zero: only if the lock is free.")
   static void waitLimitIsSentAsItWasGiven(Stage stage) {
     Held held = stage.held(Terms.CALM);
     Unmet.unless(!held.request().hasWaitTimeout(), "nobody asked for a wait_timeout");
@@ -106,7 +106,7 @@ final class AcquireScenarios {
   }
 
   @Sentence(
-      "An ending that a caller must expect (timed out, lost, released) is an event or a field, never an error status.")
+      "An outcome that a caller must expect (timed out, lost, released) is an event or a field, never an error status.")
   static void endingOfOneRequestCostsNoOther(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");
@@ -136,7 +136,7 @@ final class AcquireScenarios {
     stage.mustHold("b");
   }
 
-  @Sentence("Zero: the answer to a position query, unnumbered.")
+  @Sentence("Zero: the answer to a position query, which has no number.")
   static void unnumberedPositionChangesNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 final class BackoffScenarios {
 
   private static final String DELAY =
-      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.";
+      "resume it, with a delay that grows with each attempt and has jitter.";
 
   /**
    * From this delay on, in milliseconds, delays of several clients are compared. What a busy
@@ -101,7 +101,8 @@ final class BackoffScenarios {
     }
   }
 
-  @Sentence("says nothing about the lease: resume it, here or elsewhere")
+  @Sentence(
+      "An error other than those below says nothing about the lease: resume it, with a delay that grows with each attempt and has jitter.")
   static void serverThatComesBackIsFound(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -113,7 +114,7 @@ final class BackoffScenarios {
     stage.expectGranted("a", 7);
   }
 
-  @Sentence("UNAVAILABLE and RESOURCE_EXHAUSTED a google.rpc.RetryInfo.")
+  @Sentence("A RetryInfo tells how long to avoid this server.")
   static void serverThatNamesADelayIsLeftAloneForIt(Stage stage) {
     Held held = stage.held(Terms.CALM);
     ServedStream next = comesBack(held, held.stream(), Code.UNAVAILABLE, "NO_ZOOKEEPER");
@@ -126,7 +127,7 @@ final class BackoffScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("UNAVAILABLE and RESOURCE_EXHAUSTED a google.rpc.RetryInfo.")
+  @Sentence("A RetryInfo tells how long to avoid this server.")
   static void delayCountsForAnOpenThatIsRefusedToo(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);

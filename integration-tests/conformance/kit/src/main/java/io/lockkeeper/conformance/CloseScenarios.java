@@ -13,7 +13,7 @@ final class CloseScenarios {
 
   private CloseScenarios() {}
 
-  @Sentence("Ends the lease with all that it holds, and then the stream.")
+  @Sentence("Ends the lease with everything that it holds, then the stream.")
   static void closeEndsTheLease(Stage stage) {
     Held held = stage.held(Terms.CALM);
     close(stage);
@@ -25,7 +25,7 @@ final class CloseScenarios {
   }
 
   @Sentence(
-      "Closing the sending side, or losing the stream, keeps the lease until its TTL has run out; close ends it at once.")
+      "Half-closing or losing the stream keeps the lease until its TTL has passed; close ends it immediately.")
   static void clientThatClosesHoldsNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     close(stage);
@@ -33,7 +33,8 @@ final class CloseScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("A close. The lease may have ended or not: the stream ends, and a resume tells.")
+  @Sentence(
+      "A close. The stream ends. Whether the lease has ended is unknown; resume it to find out.")
   static void closeThatIsRefusedHoldsNobodyUp(Stage stage) {
     Held held = stage.held(Terms.CALM);
     close(stage);
@@ -47,7 +48,7 @@ final class CloseScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("Ends the lease at once.")
+  @Sentence("close ends it immediately.")
   static void closeThatFindsNoStreamIsSentAfterTheResume(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().fail(Code.UNAVAILABLE, "gone");

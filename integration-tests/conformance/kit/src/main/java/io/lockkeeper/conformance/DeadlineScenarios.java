@@ -15,14 +15,14 @@ final class DeadlineScenarios {
 
   private DeadlineScenarios() {}
 
-  @Sentence("How long from the sending of the open request the lease is valid.")
+  @Sentence("How long the lease is valid, counted from when the open request was sent.")
   static void silenceEndsTheLeaseAtItsDeadline(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
   @Sentence(
-      "An answer's valid_for counts from when its request was sent, never from when it was received.")
+      "valid_for in a response counts from when its request was sent, not from when the response was received.")
   static void validForOfOpenedCountsFromTheSending(Stage stage) {
     Held asks = stage.asks(Terms.SHORT, 1_500, stage.server());
     asks.stream().granted(asks.request(), 7);
@@ -30,7 +30,7 @@ final class DeadlineScenarios {
     stage.mustLoseAt("a", asks.open().plusMillis(SHORT));
   }
 
-  @Sentence("How long from the sending of that keep-alive the lease is valid.")
+  @Sentence("How long the lease is valid, counted from when that keep-alive was sent.")
   static void validForOfKeptAliveCountsFromTheSending(Stage stage) {
     Held held = stage.heldOfSilentServer(new Terms(60_000, 6_000, 1_500));
     Received keepAlive = held.stream().awaitKeepAlive();
@@ -40,7 +40,7 @@ final class DeadlineScenarios {
   }
 
   @Sentence(
-      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+      "Chosen by the client and returned in the response, so that the client knows which keep-alive was acknowledged.")
   static void answerCountsForTheKeepAliveOfItsNonce(Stage stage) {
     Held held = stage.heldOfSilentServer(new Terms(60_000, 5_000, 1_500));
     Received first = held.stream().awaitKeepAlive();
@@ -50,7 +50,7 @@ final class DeadlineScenarios {
   }
 
   @Sentence(
-      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+      "Chosen by the client and returned in the response, so that the client knows which keep-alive was acknowledged.")
   static void answersOutOfOrderCountEachFromItsOwnSending(Stage stage) {
     Held held = stage.heldOfSilentServer(new Terms(60_000, 5_000, 700));
     Received first = held.stream().awaitKeepAlive();
@@ -62,7 +62,7 @@ final class DeadlineScenarios {
   }
 
   @Sentence(
-      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+      "Chosen by the client and returned in the response, so that the client knows which keep-alive was acknowledged.")
   static void nonceThatWasNeverSentRenewsNothing(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().awaitKeepAlive();
@@ -71,7 +71,7 @@ final class DeadlineScenarios {
   }
 
   @Sentence(
-      "Under a lease this extends nothing: the holder may rely on the locks until its lease's own deadline")
+      "Under a lease this extends nothing: the holder can rely on the locks until the lease's own deadline")
   static void grantExtendsNothing(Stage stage) {
     Held asks = stage.asks(Terms.SHORT, 0, stage.server());
     stage.pause(500);
@@ -80,8 +80,7 @@ final class DeadlineScenarios {
     stage.mustLoseAt("a", asks.open().plusMillis(SHORT));
   }
 
-  @Sentence(
-      "How long the coordinator vouches for the locks again, as of when it sent this. Under a lease, as in granted.")
+  @Sentence("How long the coordinator guarantees the locks, as in granted.")
   static void safeExtendsNothing(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().jeopardy(held.request(), 2_500);
@@ -89,14 +88,16 @@ final class DeadlineScenarios {
     stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
-  @Sentence("Under a lease this extends nothing: the lease's own deadline counts, too")
+  @Sentence(
+      "Under a lease this extends nothing: the lease's own deadline, which keep-alives move, still applies.")
   static void jeopardyExtendsNothing(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().jeopardy(held.request(), 30_000);
     stage.mustLoseAt("a", held.open().plusMillis(SHORT));
   }
 
-  @Sentence("The lease was not renewed; its deadline stays.")
+  @Sentence(
+      "the lease's own deadline, which counts from the sending of the last acknowledged keep-alive (or of open).")
   static void trafficIsNoKeepAlive(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     AcquireResponse.Builder position =
@@ -109,7 +110,7 @@ final class DeadlineScenarios {
   }
 
   @Sentence(
-      "An answer's valid_for counts from when its request was sent, never from when it was received.")
+      "valid_for in a response counts from when its request was sent, not from when the response was received.")
   static void clientThatWasPausedLooksAtItsDeadlineFirst(Stage stage) {
     stage.held(Terms.SHORT);
     stage.client().pause();
@@ -119,7 +120,7 @@ final class DeadlineScenarios {
   }
 
   @Sentence(
-      "An answer's valid_for counts from when its request was sent, never from when it was received.")
+      "valid_for in a response counts from when its request was sent, not from when the response was received.")
   static void answerThatWaitedOutAPauseIsAsOldAsItsRequest(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     Received keepAlive = held.stream().awaitKeepAlive();
@@ -130,7 +131,7 @@ final class DeadlineScenarios {
     stage.expect("a", "lost");
   }
 
-  @Sentence("How long from the sending of the open request the lease is valid.")
+  @Sentence("How long the lease is valid, counted from when the open request was sent.")
   static void validForOfAResumeCountsFromTheSending(Stage stage) {
     Held held = stage.held(LONGER);
     held.stream().end();
@@ -142,7 +143,7 @@ final class DeadlineScenarios {
     stage.mustLoseAt("a", resume.plusMillis(LONGER.validForMillis()));
   }
 
-  @Sentence("How long from the sending of the open request the lease is valid.")
+  @Sentence("How long the lease is valid, counted from when the open request was sent.")
   static void openedThatComesAfterItsOwnDeadlineIsWorthNothing(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -158,7 +159,7 @@ final class DeadlineScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("How long from the sending of the open request the lease is valid.")
+  @Sentence("How long the lease is valid, counted from when the open request was sent.")
   static void openedThatComesAfterTheDeadlineRevivesNothing(Stage stage) {
     Held held = stage.held(Terms.SHORT);
     held.stream().end();
@@ -173,7 +174,7 @@ final class DeadlineScenarios {
     stage.expect("a", "lost");
   }
 
-  @Sentence("Everything acquired under a lease ends with it.")
+  @Sentence("Everything that was acquired under a lease ends with it.")
   static void allLocksOfTheLeaseEndAtItsDeadline(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     stage.acquire("b");

@@ -23,7 +23,7 @@ final class EpochScenarios {
 
   private EpochScenarios() {}
 
-  @Sentence("a coordinator that takes the lease over begins anew, with a higher epoch.")
+  @Sentence("After a takeover, the numbers restart with a higher epoch.")
   static void lossWithALowNumberOfAHigherEpochIsTaken(Stage stage) {
     Held held = stage.held(Terms.CALM);
     for (int i = 0; i < 3; i++) {
@@ -36,8 +36,7 @@ final class EpochScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence(
-      "it rises whenever another coordinator takes the lease over, or the same one after a restart, and never falls.")
+  @Sentence("It rises with every takeover and every restart.")
   static void higherEpochOnTheSameStreamIsTaken(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 20_000);
@@ -47,7 +46,7 @@ final class EpochScenarios {
   }
 
   @Sentence(
-      "A client keeps the highest epoch that it has seen of its lease and ignores whatever comes with a lower one: answers, events, endings.")
+      "A client keeps the highest epoch that it has seen for its lease and ignores every response and event with a lower one.")
   static void epochOfALeaseThatIsOverIsNotTheNextOnes(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     stage.client().pause();
@@ -65,7 +64,7 @@ final class EpochScenarios {
     stage.expectGranted("b", 8);
   }
 
-  @Sentence("what is not above the last (epoch, sequence) that was taken is a repetition.")
+  @Sentence("an event that is not above the last (epoch, sequence) is a duplicate.")
   static void repeatedGrantIsToldOnce(Stage stage) {
     Held held = stage.held(Terms.CALM);
     AcquireResponse.Builder again = ServedStream.grantedEvent(held.request(), 7).setSequence(1);
@@ -77,7 +76,7 @@ final class EpochScenarios {
   }
 
   @Sentence(
-      "An event that is sent again, after a resume or in answer to a repeated request, keeps its number")
+      "An event that is sent again, after a resume or in response to a repeated request, keeps its number")
   static void eventThatIsNotAboveTheLastIsIgnoredAfterAResumeToo(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 20_000);
@@ -92,7 +91,7 @@ final class EpochScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("what is not above the last (epoch, sequence) that was taken is a repetition.")
+  @Sentence("an event that is not above the last (epoch, sequence) is a duplicate.")
   static void eventThatIsNotAboveTheLastIsIgnored(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 20_000);
@@ -128,7 +127,7 @@ final class EpochScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  @Sentence("ignores every response and event with a lower one.")
   static void releasedOfALowerEpochIsVoid(Stage stage) {
     Held held = stage.held(Terms.CALM);
     ServedStream next = takenOver(stage, held);
@@ -145,7 +144,7 @@ final class EpochScenarios {
     stage.expect("a", "released");
   }
 
-  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  @Sentence("ignores every response and event with a lower one.")
   static void refusalOfALowerEpochIsVoid(Stage stage) {
     Held held = stage.held(Terms.CALM);
     ServedStream next = takenOver(stage, held);
@@ -165,7 +164,7 @@ final class EpochScenarios {
     stage.expectGranted("b", 8);
   }
 
-  @Sentence("Above zero, in a batch too, each response of which has its own")
+  @Sentence("In a batch, each response has its own.")
   static void responseOfALowerEpochInABatchIsVoid(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.settle();
@@ -188,7 +187,7 @@ final class EpochScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Final: the locks were held and are not any more.")
+  @Sentence("Final: the locks were held and no longer are.")
   static void nothingFollowsALoss(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().lost(held.request(), REMOVED);
@@ -199,7 +198,7 @@ final class EpochScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  @Sentence("ignores every response and event with a lower one.")
   static void eventOfALowerEpochIsVoid(Stage stage) {
     Held held = stage.held(Terms.CALM);
     ServedStream next = takenOver(stage, held);
@@ -210,7 +209,7 @@ final class EpochScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  @Sentence("ignores every response and event with a lower one.")
   static void keptAliveOfALowerEpochIsVoid(Stage stage) {
     Terms terms = new Terms(60_000, 8_000, 2_000);
     Held held = stage.held(terms);
@@ -231,7 +230,7 @@ final class EpochScenarios {
     stage.mustLoseAt("a", later.plusMillis(terms.validForMillis()));
   }
 
-  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  @Sentence("ignores every response and event with a lower one.")
   static void openedOfALowerEpochIsVoid(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().epoch(5).jeopardy(held.request(), 3_000);
@@ -243,7 +242,7 @@ final class EpochScenarios {
     stage.mustLoseAt("a", held.open().plusMillis(Terms.SHORT.validForMillis()));
   }
 
-  @Sentence("ignores whatever comes with a lower one: answers, events, endings.")
+  @Sentence("ignores every response and event with a lower one.")
   static void endOfTheLeaseInALowerEpochIsVoid(Stage stage) {
     Held held = stage.held(Terms.CALM);
     ServedStream next = takenOver(stage, held);
@@ -254,7 +253,7 @@ final class EpochScenarios {
   }
 
   @Sentence(
-      "With tokens the request is never queued anew: it is granted once more with just these tokens, or told lost.")
+      "A request with tokens is never queued again: it is granted with exactly these tokens, or lost.")
   static void grantOfTheNextEpochWithTheSameTokensIsTheSameHold(Stage stage) {
     Held held = stage.held(Terms.CALM);
     ServedStream next = takenOver(stage, held);

@@ -11,13 +11,13 @@ final class GoingAwayScenarios {
 
   private GoingAwayScenarios() {}
 
-  @Sentence("The coordinator is about to leave: resume at another one, after the delay.")
+  @Sentence("The coordinator is stopping: resume at another one, after the delay.")
   static void drainingIsResumedAtAnotherAfterTheDelay(Stage stage) {
     resumedAtAnother(stage, GoingAwayReason.GOING_AWAY_REASON_DRAINING);
   }
 
   @Sentence(
-      "The coordinator cannot tell what happens to the lease, having lost ZooKeeper: resume at another one, after the delay.")
+      "The coordinator lost ZooKeeper and does not know the state of the lease: resume at another one, after the delay.")
   static void lossOfZooKeeperIsResumedAtAnotherAfterTheDelay(Stage stage) {
     resumedAtAnother(stage, GoingAwayReason.GOING_AWAY_REASON_NO_ZOOKEEPER);
   }
@@ -41,17 +41,17 @@ final class GoingAwayScenarios {
         held.server().furtherStreams().isEmpty(), "the server that leaves is asked once more");
   }
 
-  @Sentence("Another coordinator serves the lease by now: resume, anywhere.")
+  @Sentence("Another coordinator now serves the lease: resume at any server.")
   static void leaseThatMovedIsResumed(Stage stage) {
     resumed(stage, GoingAwayReason.GOING_AWAY_REASON_LEASE_MOVED_VALUE);
   }
 
-  @Sentence("A client takes a reason that it does not know for DRAINING.")
+  @Sentence("Clients handle an unknown reason like DRAINING.")
   static void unknownReasonIsTakenForDraining(Stage stage) {
     resumed(stage, 4_711);
   }
 
-  @Sentence("A client takes a reason that it does not know for DRAINING.")
+  @Sentence("Clients handle an unknown reason like DRAINING.")
   static void missingReasonIsTakenForDraining(Stage stage) {
     resumed(stage, 0);
   }
@@ -70,7 +70,7 @@ final class GoingAwayScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("resume over a new connection, at once.")
+  @Sentence("resume over a new connection, immediately.")
   static void connectionThatIsTooOldIsLeft(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_CONNECTION_TOO_OLD, 0);
@@ -81,7 +81,7 @@ final class GoingAwayScenarios {
         !next.peer().equals(held.stream().peer()), "the lease is resumed over the same connection");
   }
 
-  @Sentence("Do not resume: two clients with one lease would take it from each other for ever.")
+  @Sentence("Do not resume: two clients with one lease would take it from each other forever.")
   static void supersededIsNeverResumed(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
@@ -92,7 +92,7 @@ final class GoingAwayScenarios {
   }
 
   @Sentence(
-      "but a going_away counts whatever its epoch, since it is about the stream, and may come from a server between the client and the one that serves the lease.")
+      "going_away applies whatever its epoch: it is about the stream, and can come from a server that forwards the stream.")
   static void goingAwayOfALowerEpochIsTaken(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().epoch(5).jeopardy(held.request(), 20_000);
@@ -107,7 +107,7 @@ final class GoingAwayScenarios {
   }
 
   @Sentence(
-      "Whoever did not open that stream itself has lost its lease to somebody else, and treats what it holds as lost.")
+      "A client that did not open the other stream has lost its lease to somebody else, and treats its locks as lost.")
   static void supersededIsTheLossOfEverything(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("w");
@@ -119,7 +119,7 @@ final class GoingAwayScenarios {
     stage.expect("w", "not_acquired");
   }
 
-  @Sentence("How long to wait before the resume, at least. Zero: at once.")
+  @Sentence("The minimum time to wait before the resume. Zero: none.")
   static void waitForTheResumeMovesNoDeadline(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream().goingAway(GoingAwayReason.GOING_AWAY_REASON_NO_ZOOKEEPER, 30_000);

@@ -11,14 +11,14 @@ final class JeopardyScenarios {
 
   private JeopardyScenarios() {}
 
-  @Sentence("Holders keep their locks for valid_for at most.")
+  @Sentence("Holders keep their locks for at most valid_for.")
   static void jeopardyEndsTheHoldWhenItsTimeIsOver(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 1_500);
     mustNotHoldAfter(stage, 1_500);
   }
 
-  @Sentence("Holders keep their locks for valid_for at most.")
+  @Sentence("Holders keep their locks for at most valid_for.")
   static void jeopardyThatLastsCostsNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 20_000);
@@ -26,7 +26,7 @@ final class JeopardyScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("The contact is back and the locks are still held.")
+  @Sentence("The contact is restored and the locks are still held.")
   static void safeLiftsTheJeopardy(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 2_000);
@@ -35,7 +35,7 @@ final class JeopardyScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Over with safe, or with a grant that is no repetition.")
+  @Sentence("It ends with safe, or with a grant that is not a duplicate.")
   static void newGrantLiftsTheJeopardy(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 2_000);
@@ -45,7 +45,7 @@ final class JeopardyScenarios {
     stage.mustNotHaveReported("granted", "a");
   }
 
-  @Sentence("Over with safe, or with a grant that is no repetition.")
+  @Sentence("It ends with safe, or with a grant that is not a duplicate.")
   static void repeatedGrantLiftsNoJeopardy(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 2_000);
@@ -53,7 +53,7 @@ final class JeopardyScenarios {
     mustNotHoldAfter(stage, 2_000);
   }
 
-  @Sentence("How long the holder may still rely on its locks, as of when this was sent.")
+  @Sentence("A later jeopardy event replaces an earlier one, even if it is shorter.")
   static void laterJeopardyThatIsShorterCounts(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 20_000);
@@ -62,7 +62,7 @@ final class JeopardyScenarios {
   }
 
   @Sentence(
-      "Who was told of one hears after each resume, by an event with a new number, how it is now: jeopardy, or safe.")
+      "After each resume, a holder that received jeopardy receives its current state with a new number: jeopardy or safe.")
   static void jeopardyEndsOnTheNextStream(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 8_000);
@@ -79,7 +79,7 @@ final class JeopardyScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Over with safe, or with a grant that is no repetition.")
+  @Sentence("It ends with safe, or with a grant that is not a duplicate.")
   static void jeopardyOutlastsTheResume(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 6_000);

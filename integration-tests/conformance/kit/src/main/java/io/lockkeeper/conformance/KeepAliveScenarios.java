@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class KeepAliveScenarios {
 
   static final String QUARTER =
-      "about a quarter of valid_for, 500 ms at least, so that two lost keep-alives cost no lock.";
+      "about a quarter of valid_for, at least 500 ms, so that two lost keep-alives cost no lock.";
 
   /** Rarer than any fixed cadence that a client may have. */
   private static final Terms SLOW = new Terms(60_000, 48_000, 12_000);
@@ -20,14 +20,14 @@ final class KeepAliveScenarios {
   private KeepAliveScenarios() {}
 
   @Sentence(
-      "May be far below the TTL: the coordinator vouches for no longer than ZooKeeper does for it.")
+      "Can be far below the TTL: a coordinator confirms a lease for no longer than ZooKeeper has confirmed the coordinator's session.")
   static void validForFarBelowTheTtlIsRenewedInTime(Stage stage) {
     stage.held(new Terms(60_000, 6_000, 1_000));
     stage.pause(8_000);
     stage.mustHold("a");
   }
 
-  @Sentence("A third of the TTL is not a safe cadence.")
+  @Sentence("A third of the TTL is not a safe interval.")
   static void keepAlivesComeAsOftenAsTheServerAsks(Stage stage) {
     Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 800));
     for (int i = 0; i < 3; i++) {
@@ -37,7 +37,7 @@ final class KeepAliveScenarios {
     Unmet.unless(sinceOpen < 8_000, "3 keep-alives took " + sinceOpen + " ms, not some 2400");
   }
 
-  @Sentence("When to send the next keep-alive, counted from the sending of this one")
+  @Sentence("When to send the next keep-alive, counted from when that one was sent")
   static void cadenceFollowsTheLatestAnswer(Stage stage) {
     Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 3_000));
     Received first = held.stream().awaitKeepAlive();
@@ -50,7 +50,7 @@ final class KeepAliveScenarios {
   }
 
   @Sentence(
-      "When to send the next keep-alive, counted from the sending of the open request; see SessionKeptAlive.")
+      "When to send the next keep-alive, counted from when the open request was sent; see SessionKeptAlive.")
   static void keepAlivesComeNoMoreOftenThanTheServerAsks(Stage stage) {
     Held held = stage.held(SLOW);
     int before = held.stream().keepAlives();
@@ -60,7 +60,7 @@ final class KeepAliveScenarios {
   }
 
   @Sentence(
-      "Chosen by the client and sent back, so that it can tell which keep-alive was acknowledged.")
+      "Chosen by the client and returned in the response, so that the client knows which keep-alive was acknowledged.")
   static void noncesAreNotUsedTwice(Stage stage) {
     Held held = stage.heldOfSilentServer(new Terms(60_000, 30_000, 600));
     Set<Long> nonces = new HashSet<>();
@@ -72,7 +72,7 @@ final class KeepAliveScenarios {
     }
   }
 
-  @Sentence("An answer counts on the stream of its keep-alive only.")
+  @Sentence("A response is valid only on the stream of its keep-alive.")
   static void answerToAKeepAliveOfTheStreamBeforeRenewsNothing(Stage stage) {
     Terms terms = new Terms(60_000, 8_000, 2_000);
     Held held = stage.heldOfSilentServer(terms);
@@ -103,12 +103,12 @@ final class KeepAliveScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Send one again here, after retry_after.")
+  @Sentence("Send another one here after retry_after.")
   static void refusedKeepAliveIsSentAgainAfterTheDelay(Stage stage) {
     refusedAndSentAgain(stage, ErrorReason.ERROR_REASON_LIMIT_REACHED, Code.RESOURCE_EXHAUSTED);
   }
 
-  @Sentence("Send one again here, after retry_after.")
+  @Sentence("Send another one here after retry_after.")
   static void keepAliveThatNobodyCanAnswerNowIsSentAgainAfterTheDelay(Stage stage) {
     refusedAndSentAgain(stage, ErrorReason.ERROR_REASON_NO_ZOOKEEPER, Code.UNAVAILABLE);
   }
@@ -128,7 +128,7 @@ final class KeepAliveScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("The lease was not renewed; its deadline stays.")
+  @Sentence("The lease was not renewed and keeps its deadline.")
   static void refusedKeepAliveRenewsNothing(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     held.stream()

@@ -30,12 +30,6 @@ final class RefusalScenarios {
             .setField("locks[0].name"));
   }
 
-  @Sentence("UNIMPLEMENTED: this server does not offer the call or the option.")
-  static void acquireWithAnOptionThatIsNotOfferedIsOver(Stage stage) {
-    refusedForGood(
-        stage, ServedStream.refusal(ErrorReason.ERROR_REASON_NOT_OFFERED, Code.UNIMPLEMENTED, -1));
-  }
-
   @Sentence("RESOURCE_EXHAUSTED: the lock's queue is full.")
   static void fullQueueWithoutADelayIsOver(Stage stage) {
     refusedForGood(
@@ -43,7 +37,7 @@ final class RefusalScenarios {
         ServedStream.refusal(ErrorReason.ERROR_REASON_QUEUE_FULL, Code.RESOURCE_EXHAUSTED, -1));
   }
 
-  @Sentence("an ending is an ending, and a refusal a refusal, whatever its reason.")
+  @Sentence("an error is handled by its status code.")
   static void unknownReasonIsTakenByItsCode(Stage stage) {
     refusedForGood(
         stage,
@@ -51,13 +45,13 @@ final class RefusalScenarios {
             .setReasonValue(4_711));
   }
 
-  @Sentence("When to try again. Unset: the same request would be refused again.")
+  @Sentence("When to retry. Unset: the same request would be rejected again.")
   static void acquireIsSentAgainAfterTheDelay(Stage stage) {
     refusedForNow(
         stage, ServedStream.refusal(ErrorReason.ERROR_REASON_NO_ZOOKEEPER, Code.UNAVAILABLE, 800));
   }
 
-  @Sentence("When to try again. Unset: the same request would be refused again.")
+  @Sentence("When to retry. Unset: the same request would be rejected again.")
   static void unknownReasonWithADelayIsSentAgain(Stage stage) {
     refusedForNow(
         stage,
@@ -65,7 +59,7 @@ final class RefusalScenarios {
             .setReasonValue(4_711));
   }
 
-  @Sentence("When to try again. Unset: the same request would be refused again.")
+  @Sentence("When to retry. Unset: the same request would be rejected again.")
   static void fullQueueIsNotAskedAgainBeforeTheDelay(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");
@@ -116,7 +110,7 @@ final class RefusalScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Releases one acquisition, or withdraws it while it waits.")
+  @Sentence("Releases an acquisition, or withdraws it if it is still waiting.")
   static void withdrawalStopsTheRetry(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("w");
@@ -139,7 +133,7 @@ final class RefusalScenarios {
         .setAcquire(request.getRequestId());
   }
 
-  @Sentence("When to try again. Unset: the same request would be refused again.")
+  @Sentence("When to retry. Unset: the same request would be rejected again.")
   static void repeatedHoldThatIsRefusedForGoodIsLost(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().fail(Code.UNAVAILABLE, "gone");
@@ -172,7 +166,7 @@ final class RefusalScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Errors of one request come as refused and leave the stream open.")
+  @Sentence("Errors of single requests are sent as refused and leave the stream open.")
   static void refusalOfOneRequestCostsNoOther(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");
@@ -189,12 +183,13 @@ final class RefusalScenarios {
   }
 
   @Sentence(
-      "Unset: one that this server does not know, an open that was not the first request, or a batch that is malformed as a whole, of which nothing was done.")
+      "Unset: a request that this server does not know, an open that was not the first request, or a batch that is malformed as a whole, none of which was processed.")
   static void refusalOfNothingThatWasSentHarmsNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream()
         .refused(
-            ServedStream.refusal(ErrorReason.ERROR_REASON_NOT_OFFERED, Code.UNIMPLEMENTED, -1));
+            ServedStream.refusal(
+                ErrorReason.ERROR_REASON_INVALID_FIELD, Code.INVALID_ARGUMENT, -1));
     held.stream()
         .refused(
             ServedStream.refusal(ErrorReason.ERROR_REASON_UNKNOWN_WATCH, Code.NOT_FOUND, -1)
@@ -226,9 +221,10 @@ final class RefusalScenarios {
     openRefused(stage, Statuses.of(Code.INVALID_ARGUMENT, "INVALID_FIELD"));
   }
 
-  @Sentence("UNIMPLEMENTED: this server does not offer the call or the option.")
+  @Sentence(
+      "INVALID_ARGUMENT, UNIMPLEMENTED, UNAUTHENTICATED or PERMISSION_DENIED, before the lease is open")
   static void openThatNobodyOffersEndsTheRequest(Stage stage) {
-    openRefused(stage, Statuses.of(Code.UNIMPLEMENTED, "NOT_OFFERED"));
+    openRefused(stage, Code.UNIMPLEMENTED.toStatus().asRuntimeException());
   }
 
   private static void openRefused(Stage stage, StatusRuntimeException why) {

@@ -46,7 +46,7 @@ final class ReleaseScenarios {
   }
 
   @Sentence(
-      "A client repeats each acquisition that it depends on (see held_tokens), and a release whose answer it has not heard; both are idempotent.")
+      "A client that resumes: repeats each acquisition that it depends on (see held_tokens), and each release without a response; both are idempotent")
   static void releaseInDoubtIsRepeatedAfterTheResume(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -61,7 +61,7 @@ final class ReleaseScenarios {
   }
 
   @Sentence(
-      "A client repeats each acquisition that it depends on (see held_tokens), and a release whose answer it has not heard; both are idempotent.")
+      "A client that resumes: repeats each acquisition that it depends on (see held_tokens), and each release without a response; both are idempotent")
   static void withdrawalInDoubtIsRepeatedAfterTheResume(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("w");
@@ -84,8 +84,7 @@ final class ReleaseScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence(
-      "Also where the server has taken the lease over from another one and knows nothing of the acquisition: nothing of it is left then.")
+  @Sentence("Also returned after a takeover for an acquisition of which nothing is left.")
   static void alreadyReleasedIsReleased(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -95,7 +94,7 @@ final class ReleaseScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("UNAVAILABLE (not certain yet: send it again).")
+  @Sentence("UNAVAILABLE (outcome unknown: send it again).")
   static void refusedReleaseIsSentAgainAfterTheDelay(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -114,7 +113,7 @@ final class ReleaseScenarios {
     stage.expect("a", "released");
   }
 
-  @Sentence("Unset: the same request would be refused again.")
+  @Sentence("Unset: the same request would be rejected again.")
   static void releaseThatIsRefusedForGoodIsNotRepeated(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -145,7 +144,7 @@ final class ReleaseScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("Releases one acquisition, or withdraws it while it waits.")
+  @Sentence("Releases an acquisition, or withdraws it if it is still waiting.")
   static void grantThatCrossesTheWithdrawalIsNotKept(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("w");
@@ -162,7 +161,7 @@ final class ReleaseScenarios {
     stage.mustNotHold("w");
   }
 
-  @Sentence("Releases one acquisition, or withdraws it while it waits.")
+  @Sentence("Releases an acquisition, or withdraws it if it is still waiting.")
   static void grantOfTheNextEpochDoesNotUndoARelease(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -179,7 +178,7 @@ final class ReleaseScenarios {
     stage.expect("a", "released");
   }
 
-  @Sentence("The acquisition had ended before: released, lost, or never granted.")
+  @Sentence("The acquisition had already ended: released, lost, or never granted.")
   static void lossThatCrossesTheReleaseEndsIt(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.release("a");
@@ -193,7 +192,7 @@ final class ReleaseScenarios {
     stage.mustNotHaveReported("released", "a");
   }
 
-  @Sentence("Everything acquired under a lease ends with it.")
+  @Sentence("Everything that was acquired under a lease ends with it.")
   static void releaseIsOverWhenTheLeaseIsOver(Stage stage) {
     Held held = stage.heldOfSilentServer(Terms.SHORT);
     stage.release("a");

@@ -21,7 +21,7 @@ final class ResumeScenarios {
 
   private ResumeScenarios() {}
 
-  @Sentence("A stream that ends with an error other than those below says nothing about the lease")
+  @Sentence("An error other than those below says nothing about the lease")
   static void brokenStreamCostsNoLock(Stage stage) {
     for (Code code : List.of(Code.UNAVAILABLE, Code.INTERNAL, Code.UNKNOWN)) {
       costsNoLock(
@@ -29,11 +29,11 @@ final class ResumeScenarios {
     }
   }
 
-  @Sentence("A stream that ends with an error other than those below says nothing about the lease")
+  @Sentence("An error other than those below says nothing about the lease")
   static void refusedStreamCostsNoLock(Stage stage) {
     costsNoLock(stage, Statuses.of(Code.RESOURCE_EXHAUSTED, "SLOW_CONSUMER", 300));
     costsNoLock(stage, Statuses.of(Code.ABORTED, "SUPERSEDED"));
-    costsNoLock(stage, Statuses.of(Code.UNIMPLEMENTED, "NOT_OFFERED"));
+    costsNoLock(stage, Code.UNIMPLEMENTED.toStatus().asRuntimeException());
   }
 
   private static void costsNoLock(Stage stage, StatusRuntimeException end) {
@@ -50,8 +50,7 @@ final class ResumeScenarios {
     }
   }
 
-  @Sentence(
-      "Closing the sending side, or losing the stream, keeps the lease until its TTL has run out")
+  @Sentence("Half-closing or losing the stream keeps the lease until its TTL has passed")
   static void streamThatEndsWithOkIsResumed(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().end();
@@ -61,7 +60,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "the fencing tokens that this request was granted, one for each lock, in the order of locks; empty while it waits.")
+      "the fencing tokens of this request's grant, one per lock, in the order of locks; empty if it was still waiting.")
   static void tokensOfAHoldAreRepeatedInTheOrderOfItsLocks(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("x", "y", "z");
@@ -83,7 +82,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "With tokens the request is never queued anew: it is granted once more with just these tokens, or told lost.")
+      "A request with tokens is never queued again: it is granted with exactly these tokens, or lost.")
   static void tokensBeyondADoubleAreRepeatedBitByBit(Stage stage) {
     long token = (1L << 53) + 1;
     Held held = stage.held(Terms.CALM);
@@ -97,7 +96,7 @@ final class ResumeScenarios {
     Unmet.unless(repeated.equals(List.of(token)), "held_tokens of " + token + ": " + repeated);
   }
 
-  @Sentence("it is granted once more with just these tokens, or told lost.")
+  @Sentence("it is granted with exactly these tokens, or lost.")
   static void grantWithOtherTokensIsNotTheHold(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().fail(Code.UNAVAILABLE, "gone");
@@ -112,7 +111,8 @@ final class ResumeScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("the same request (same lease and request_id) finds its place or its grant again.")
+  @Sentence(
+      "Sending the same request again (same lease and request_id) resumes its events, at its place in the queue or with its grant.")
   static void waitingRequestIsRepeatedAndGranted(Stage stage) {
     Held asks = stage.asks(Terms.CALM, 0, stage.server());
     asks.stream().queued(asks.request());
@@ -128,7 +128,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "In a repeated request: what is left of it, for a coordinator that has taken the session over and cannot know.")
+      "In a repeated request: the time that is left, because after a takeover the coordinator does not know it.")
   static void repeatedRequestWaitsForWhatIsLeft(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -147,7 +147,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "With tokens the request is never queued anew: it is granted once more with just these tokens, or told lost.")
+      "A request with tokens is never queued again: it is granted with exactly these tokens, or lost.")
   static void lossThatIsToldAfterTheResumeIsTaken(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");
@@ -163,7 +163,7 @@ final class ResumeScenarios {
     stage.mustHold("b");
   }
 
-  @Sentence("NOT_FOUND (lease to resume unknown or ended: what it held is lost)")
+  @Sentence("NOT_FOUND (the lease to resume is unknown or has ended, and its locks are lost)")
   static void unknownLeaseIsTheLossOfEverything(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("w");
@@ -227,7 +227,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "What resuming a session will need, chosen by the client: 32 to 256 printable ASCII characters from a cryptographic random source, for one lease only.")
+      "The secret that resumes a session of the lease, chosen by the client: 32 to 256 printable ASCII characters from a cryptographic random source, for one lease only.")
   static void nextLockIsTakenUnderAnotherLease(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().leaseEnded(LeaseEndReason.LEASE_END_REASON_FORCED);
@@ -248,7 +248,8 @@ final class ResumeScenarios {
     stage.expectGranted("b", 3);
   }
 
-  @Sentence("so that a client whose answer was lost repeats the request and leaks nothing.")
+  @Sentence(
+      "so that a client whose response was lost can repeat the request without leaking a lease.")
   static void openWhoseAnswerWasLostIsRepeated(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -272,8 +273,7 @@ final class ResumeScenarios {
     stage.expectGranted("a", 7);
   }
 
-  @Sentence(
-      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  @Sentence("open a new stream at any server and resume with the lease_id and lease_secret.")
   static void leaseIsResumedAtAnotherServer(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
@@ -287,22 +287,22 @@ final class ResumeScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence(
-      "resume it, here or elsewhere, after a delay that grows with each attempt and has jitter.")
+  @Sentence("Opens a lease or resumes one, at any server.")
   static void serverThatRefusesConnectionsIsPassedOver(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(List.of(stage.deadAddress(), server.address()));
     grantAt(server, stage);
   }
 
-  @Sentence("The same request again, at any server, finds the same lease.")
+  @Sentence("The same request with the same secret, at any server, returns the same lease.")
   static void serverThatIsSilentIsPassedOver(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(List.of(stage.silentAddress(), server.address()));
     grantAt(server, stage);
   }
 
-  @Sentence(KeepAliveScenarios.QUARTER)
+  @Sentence(
+      "If the stream breaks, or a keep-alive has no answer for two intervals, open a new stream at any server and resume with the lease_id and lease_secret.")
   static void streamThatFallsSilentIsLeftInTime(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.QUARTER, stage.server(), second);
@@ -310,7 +310,8 @@ final class ResumeScenarios {
     mustComeInTime(stage, held, second.stream());
   }
 
-  @Sentence(KeepAliveScenarios.QUARTER)
+  @Sentence(
+      "If the stream breaks, or a keep-alive has no answer for two intervals, open a new stream at any server and resume with the lease_id and lease_secret.")
   static void streamThatOnlyAnswersNoKeepAliveIsLeftInTime(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.QUARTER, stage.server(), second);
@@ -341,7 +342,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "hear only the stream that it opened last, and on it nothing of a lower epoch than it has seen.")
+      "reads only the stream that it opened last, and ignores every epoch below the highest that it has seen")
   static void streamThatWasLeftIsNotHeard(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
@@ -356,7 +357,7 @@ final class ResumeScenarios {
   }
 
   @Sentence(
-      "hear only the stream that it opened last, and on it nothing of a lower epoch than it has seen.")
+      "Cancel the old stream before the new one is opened, or half-close it, and hear and send no more on it.")
   static void nothingIsSentOnTheStreamThatWasLeft(Stage stage) {
     ScriptedServer second = stage.server();
     Held held = stage.heldAtFirst(Terms.CALM, stage.server(), second);
@@ -378,7 +379,7 @@ final class ResumeScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("so a client repeats all holds before it releases one of them.")
+  @Sentence("repeats all its holds before releasing one of them")
   static void holdsAreRepeatedBeforeOneIsReleased(Stage stage) {
     Held held = stage.held(Terms.CALM);
     stage.acquire("b");

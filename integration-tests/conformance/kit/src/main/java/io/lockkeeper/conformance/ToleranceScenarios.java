@@ -22,10 +22,10 @@ final class ToleranceScenarios {
   private static final int UNKNOWN = 4_711;
 
   private static final String UNKNOWN_COMES =
-      "What a client does not know may come at any time: fields, kinds of responses and of events, values of enums.";
+      "Clients must ignore unknown fields, unknown events and unknown responses.";
 
   private static final String WHATEVER_ITS_REASON =
-      "an ending is an ending, and a refusal a refusal, whatever its reason.";
+      "An unknown enum value does not change the meaning of its message: lost, not_acquired, released and lease_ended are final whatever their reason or outcome";
 
   private ToleranceScenarios() {}
 
@@ -116,7 +116,7 @@ final class ToleranceScenarios {
     stage.expect("a", "released");
   }
 
-  @Sentence("the events of every acquisition carry its request_id.")
+  @Sentence("Events carry the request_id of their acquisition.")
   static void eventOfAnAcquisitionThatIsNotItsOwnHarmsNothing(Stage stage) {
     Held held = stage.held(Terms.CALM);
     AcquireRequest foreign = held.request().toBuilder().setRequestId("nobody-asked").build();
@@ -127,8 +127,7 @@ final class ToleranceScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence(
-      "Several of these in one message, in their order. Only for clients that asked for batches.")
+  @Sentence("Several responses in one message, in order. Only for clients that requested batches.")
   static void batchIsTakenInItsOrder(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
@@ -159,7 +158,7 @@ final class ToleranceScenarios {
     stage.mustHold("b");
   }
 
-  @Sentence("Several responses that the server had at once.")
+  @Sentence("At least two responses of any kind except opened and batch.")
   static void endOfTheLeaseInABatchIsItsEnd(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().end();
@@ -185,7 +184,8 @@ final class ToleranceScenarios {
     stage.mustNotHold("a");
   }
 
-  @Sentence("the client may send them now, and will get them.")
+  @Sentence(
+      "True if the client requested batches and this server supports them: both sides can send them now.")
   static void noBatchIsSentToAServerThatDoesNotKnowThem(Stage stage) {
     Held held = stage.held(Terms.CALM); // Its opened says nothing of batches.
     for (String lock : List.of("b", "c", "d", "e")) {

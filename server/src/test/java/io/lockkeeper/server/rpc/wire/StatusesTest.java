@@ -238,8 +238,6 @@ class StatusesTest {
   void everyReasonIsGivenWithTheStatusCodeThatTheContractSays() throws Exception {
     // Given
     Map<String, String> documented = documentedCodes();
-    // This server offers every call and every option; another one may not.
-    documented.remove(ErrorReason.ERROR_REASON_NOT_OFFERED.name());
     // When
     Map<String, String> given = new TreeMap<>();
     all().forEach(refusal -> given.put(refusal.reason().name(), refusal.code().name()));
