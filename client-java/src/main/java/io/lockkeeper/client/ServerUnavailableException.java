@@ -8,12 +8,6 @@ public final class ServerUnavailableException extends LockkeeperException {
   private static final long serialVersionUID = 1L;
   private final String[] failures;
 
-  /** Makes the failure of a request that no server answered. */
-  public ServerUnavailableException(String message) {
-    super(message);
-    failures = new String[0];
-  }
-
   /**
    * Makes the failure of a request that no server answered.
    *

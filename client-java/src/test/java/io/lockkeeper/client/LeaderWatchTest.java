@@ -133,7 +133,9 @@ class LeaderWatchTest {
     // Given
     change(unread("1"));
     // When
-    lookups.get(0).completeExceptionally(new ServerUnavailableException("nobody answers"));
+    lookups
+        .get(0)
+        .completeExceptionally(new ServerUnavailableException("nobody answers", List.of()));
     change(unread("2"));
     lookups.get(1).complete(info(leader("3", "three")));
     // Then

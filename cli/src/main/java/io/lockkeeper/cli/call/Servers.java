@@ -4,6 +4,7 @@ import io.grpc.Channel;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.AbstractBlockingStub;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.text.Text;
@@ -11,8 +12,6 @@ import io.lockkeeper.client.internal.transport.Endpoint;
 import io.lockkeeper.client.internal.transport.Target;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AdminServiceGrpc.AdminServiceBlockingStub;
-import io.lockkeeper.v1.LeaseServiceGrpc;
-import io.lockkeeper.v1.LeaseServiceGrpc.LeaseServiceBlockingStub;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceBlockingStub;
 import java.net.UnknownHostException;
@@ -20,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** Calls the first server that answers, and says in words what went wrong where none does. */
@@ -44,25 +42,12 @@ public final class Servers {
    * @throws CliException if no server answers, or one refuses the request
    */
   public <T> T call(Function<LockServiceBlockingStub, T> call) {
-    return stream(stub -> call.apply(stub.withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+    return within(Duration.ZERO, LockServiceGrpc::newBlockingStub, call);
   }
 
   /** Like {@link #call}, of the service for operators. */
   public <T> T admin(Function<AdminServiceBlockingStub, T> call) {
-    return ask(
-        channel ->
-            call.apply(
-                AdminServiceGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
-  }
-
-  /** Like {@link #call}, of the service for leases. */
-  public <T> T leases(Function<LeaseServiceBlockingStub, T> call) {
-    return ask(
-        channel ->
-            call.apply(
-                LeaseServiceGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(CALL_SECONDS, TimeUnit.SECONDS)));
+    return within(Duration.ZERO, AdminServiceGrpc::newBlockingStub, call);
   }
 
   /**
@@ -103,12 +88,7 @@ public final class Servers {
     if (endpoints().size() != 1) {
       throw new CliException(ExitCodes.USAGE, "--server: must name one server, and no more");
     }
-    return ask(
-        channel ->
-            call.apply(
-                AdminServiceGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(
-                        longer.plusSeconds(CALL_SECONDS).toMillis(), TimeUnit.MILLISECONDS)));
+    return within(longer, AdminServiceGrpc::newBlockingStub, call);
   }
 
   /**
@@ -121,7 +101,13 @@ public final class Servers {
     return ask(channel -> call.apply(LockServiceGrpc.newBlockingStub(channel)));
   }
 
-  private <T> T ask(Function<ManagedChannel, T> call) {
+  private <S extends AbstractBlockingStub<S>, T> T within(
+      Duration longer, Function<Channel, S> stub, Function<S, T> call) {
+    Duration limit = longer.plusSeconds(CALL_SECONDS);
+    return ask(channel -> call.apply(stub.apply(channel).withDeadlineAfter(limit)));
+  }
+
+  private <T> T ask(Function<Channel, T> call) {
     List<String> failures = new ArrayList<>();
     for (Endpoint server : endpoints()) {
       ManagedChannel channel = options.channel(server);

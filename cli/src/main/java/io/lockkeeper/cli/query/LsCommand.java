@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Lists the locks in use. */
@@ -31,13 +30,7 @@ public final class LsCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "PREFIX",
-      defaultValue = "",
-      description = "Only names that begin with this.")
-  private String prefix;
-
+  @Mixin private PrefixParameter names;
   @Mixin private ListOptions output;
   @Mixin private ServerOptions options;
 
@@ -48,14 +41,15 @@ public final class LsCommand implements Callable<Integer> {
     AtomicBoolean any = new AtomicBoolean();
     LockPages.read(
         new Servers(options),
-        prefix,
+        names.prefix,
         page -> {
           any.compareAndSet(false, !page.isEmpty());
           print(page, out);
         });
     if (!any.get() && output.format() == ListOptions.Format.TABLE) {
       PrintWriter err = spec.commandLine().getErr();
-      err.println("no lock in use" + (prefix.isEmpty() ? "" : " begins with " + prefix));
+      err.println(
+          "no lock in use" + (names.prefix.isEmpty() ? "" : " begins with " + names.prefix));
     }
     return ExitCodes.OK;
   }

@@ -27,7 +27,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Shows the locks that most wait for. */
@@ -59,13 +58,6 @@ public final class TopCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "PREFIX",
-      defaultValue = "",
-      description = "Only names that begin with this.")
-  private String prefix;
-
   @Option(
       names = {"-c", "--count"},
       paramLabel = "COUNT",
@@ -84,6 +76,7 @@ public final class TopCommand implements Callable<Integer> {
   @Option(names = "--once", description = "Show it once, on a terminal too.")
   private boolean once;
 
+  @Mixin private PrefixParameter names;
   @Mixin private ListOptions output;
   @Mixin private ServerOptions options;
 
@@ -106,7 +99,7 @@ public final class TopCommand implements Callable<Integer> {
     if (keys.isPresent()) {
       follow(servers, keys.get(), out);
     } else {
-      print(LockPages.all(servers, prefix), count.orElse(20), false, out);
+      print(LockPages.all(servers, names.prefix), count.orElse(20), false, out);
     }
     return ExitCodes.OK;
   }
@@ -157,7 +150,7 @@ public final class TopCommand implements Callable<Integer> {
     PrintWriter writer = new PrintWriter(text);
     try {
       int most = Math.min(count.orElse(MAX_COUNT), Math.max(1, rows - OTHER_ROWS));
-      print(LockPages.all(servers, prefix), most, true, writer);
+      print(LockPages.all(servers, names.prefix), most, true, writer);
     } catch (CliException e) {
       writer.println(e.getMessage());
     }

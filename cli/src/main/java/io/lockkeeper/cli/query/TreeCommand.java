@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Shows the names of the locks in use as a tree. */
@@ -38,13 +37,6 @@ public final class TreeCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "PREFIX",
-      defaultValue = "",
-      description = "Only names that begin with this.")
-  private String prefix;
-
   @Option(
       names = "--depth",
       paramLabel = "COUNT",
@@ -52,6 +44,7 @@ public final class TreeCommand implements Callable<Integer> {
       description = "How many levels to show, 1 to 64. [default ${DEFAULT-VALUE}]")
   private int depth;
 
+  @Mixin private PrefixParameter names;
   @Mixin private ListOptions output;
   @Mixin private ServerOptions options;
 
@@ -82,7 +75,7 @@ public final class TreeCommand implements Callable<Integer> {
       throw new CliException(ExitCodes.USAGE, "--depth: must be 1 to 64, is " + depth);
     }
     Branch root = new Branch();
-    for (LockState lock : LockPages.all(new Servers(options), prefix)) {
+    for (LockState lock : LockPages.all(new Servers(options), names.prefix)) {
       root.add(lock, List.of(lock.getName().split("/")));
     }
     PrintWriter out = spec.commandLine().getOut();
@@ -93,7 +86,7 @@ public final class TreeCommand implements Callable<Integer> {
                 + " held, "
                 + root.waiting
                 + " waiting"
-                + (prefix.isEmpty() ? "" : " under " + prefix));
+                + (names.prefix.isEmpty() ? "" : " under " + names.prefix));
         print(root, "", 1, out);
       }
       case JSON -> list(root, "", 1, true, out);

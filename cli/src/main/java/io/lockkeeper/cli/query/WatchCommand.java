@@ -30,7 +30,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Prints what happens to locks, as it happens. */
@@ -54,16 +53,10 @@ public final class WatchCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "PREFIX",
-      defaultValue = "",
-      description = "Only names that begin with this.")
-  private String prefix;
-
   @Option(names = "--json", description = "One JSON object for each event, one to a line.")
   private boolean json;
 
+  @Mixin private PrefixParameter names;
   @Mixin private ServerOptions options;
 
   private long revision;
@@ -112,7 +105,8 @@ public final class WatchCommand implements Callable<Integer> {
     }
     PrintWriter out = spec.commandLine().getOut();
     Iterator<WatchResponse> events =
-        stub.watch(WatchRequest.newBuilder().setPrefix(prefix).setStartRevision(revision).build());
+        stub.watch(
+            WatchRequest.newBuilder().setPrefix(names.prefix).setStartRevision(revision).build());
     while (events.hasNext()) {
       WatchResponse event = events.next();
       revision = event.getRevision();

@@ -2,8 +2,6 @@ package io.lockkeeper.cli.run;
 
 import io.lockkeeper.cli.call.Me;
 import io.lockkeeper.cli.call.ServerOptions;
-import io.lockkeeper.cli.shell.CliException;
-import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.client.LockRequest;
@@ -114,15 +112,13 @@ public final class ElectCommand implements Callable<Integer> {
             ? new HoldUntilEnd(words, in.get(), spec.commandLine().getOut(), json)
             : new CommandUnderLock(command, end, Watchdog::start, err);
     LockSession session = new LockSession(wait, options, connect, words, err, holding);
-    try {
-      // What LeaderElection asks for; it has no ear for places in the queue.
-      LockRequest candidacy =
-          LockRequest.of(name)
-              .metadata(LeaderWatch.VALUE, value.orElseGet(Me::atHost))
-              .skipDeadlockCheck();
-      return session.run(candidacy, end.warning(wait.likelyTtl()));
-    } catch (IllegalArgumentException e) {
-      throw new CliException(ExitCodes.USAGE, String.valueOf(e.getMessage()), e);
-    }
+    return session.run(this::candidacy, end.warning(wait.likelyTtl()));
+  }
+
+  /** Returns what LeaderElection asks for; it has no ear for places in the queue. */
+  private LockRequest candidacy() {
+    return LockRequest.of(name)
+        .metadata(LeaderWatch.VALUE, value.orElseGet(Me::atHost))
+        .skipDeadlockCheck();
   }
 }

@@ -1,8 +1,6 @@
 package io.lockkeeper.cli.run;
 
 import io.lockkeeper.cli.call.ServerOptions;
-import io.lockkeeper.cli.shell.CliException;
-import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import java.io.InputStream;
@@ -89,10 +87,6 @@ public final class HoldCommand implements Callable<Integer> {
     Holding holding =
         new HoldUntilEnd(Waiting.Words.LOCK, in.get(), spec.commandLine().getOut(), json);
     LockSession session = new LockSession(wait, options, connect, Waiting.Words.LOCK, err, holding);
-    try {
-      return session.run(hold.request(locks), wait.likelyTtl().dividedBy(3));
-    } catch (IllegalArgumentException e) {
-      throw new CliException(ExitCodes.USAGE, String.valueOf(e.getMessage()), e);
-    }
+    return session.run(() -> hold.request(locks), wait.likelyTtl().dividedBy(3));
   }
 }

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Waits for locks, and does something while they are held. */
@@ -68,16 +69,21 @@ final class LockSession implements LockListener {
   /**
    * Returns the exit code to end with.
    *
+   * @param wanted gives the request as the other options have it
    * @param warning how long before the deadline {@link Holding} is told of it
-   * @throws CliException if the locks are not acquired
+   * @throws CliException if an option is wrong, or the locks are not acquired
    */
-  int run(LockRequest wanted, Duration warning) {
-    maxHold = wanted.maxHold();
-    LockRequest request =
-        options.applyTo(wanted.listener(this)).reportPositionEvery(POSITION_INTERVAL);
+  int run(Supplier<LockRequest> wanted, Duration warning) {
     Signals signals = new Signals(this::onSignal, "TERM", "INT", "HUP");
-    try (LockkeeperClient client = client(warning)) {
-      return acquireAndHold(client, request);
+    try {
+      LockRequest request =
+          options.applyTo(wanted.get().listener(this)).reportPositionEvery(POSITION_INTERVAL);
+      maxHold = request.maxHold();
+      try (LockkeeperClient client = client(warning)) {
+        return acquireAndHold(client, request);
+      }
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCodes.USAGE, String.valueOf(e.getMessage()), e);
     } catch (CompletionException | LockkeeperException e) {
       throw ClientFailures.of(e, servers, options.conflictExitCode());
     } finally {
@@ -168,12 +174,8 @@ final class LockSession implements LockListener {
 
   private LockkeeperClient client(Duration warning) {
     String list = servers.targets().stream().map(Object::toString).collect(Collectors.joining(","));
-    try {
-      LockkeeperClientBuilder builder =
-          connect.apply(servers, options.applyTo(LockkeeperClient.builder(list)));
-      return builder.requestTimeout(REACH_LIMIT).expiryWarning(warning).failFast().build();
-    } catch (IllegalArgumentException e) {
-      throw new CliException(ExitCodes.USAGE, String.valueOf(e.getMessage()), e);
-    }
+    LockkeeperClientBuilder builder =
+        connect.apply(servers, options.applyTo(LockkeeperClient.builder(list)));
+    return builder.requestTimeout(REACH_LIMIT).expiryWarning(warning).failFast().build();
   }
 }

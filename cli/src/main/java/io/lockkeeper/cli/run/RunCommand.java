@@ -1,11 +1,8 @@
 package io.lockkeeper.cli.run;
 
 import io.lockkeeper.cli.call.ServerOptions;
-import io.lockkeeper.cli.shell.CliException;
-import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
 import io.lockkeeper.cli.shell.Version;
-import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LockkeeperClientBuilder;
 import java.io.PrintWriter;
 import java.util.List;
@@ -99,11 +96,6 @@ public final class RunCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     Holding holding = new CommandUnderLock(command, end, watchdogs, err);
     LockSession session = new LockSession(wait, options, connect, Waiting.Words.LOCK, err, holding);
-    try {
-      LockRequest request = hold.request(List.of(lock));
-      return session.run(request, end.warning(wait.likelyTtl()));
-    } catch (IllegalArgumentException e) {
-      throw new CliException(ExitCodes.USAGE, String.valueOf(e.getMessage()), e);
-    }
+    return session.run(() -> hold.request(List.of(lock)), end.warning(wait.likelyTtl()));
   }
 }

@@ -4,7 +4,6 @@ import io.lockkeeper.client.LockGrant;
 import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LockRequest;
 import io.lockkeeper.client.LossReason;
-import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.internal.context.ClientContext;
 import io.lockkeeper.client.internal.lease.Validity;
 import io.lockkeeper.client.internal.protocol.Limits;
@@ -16,8 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /**
  * The handle of one grant: held, then either released or lost, whichever comes first. For any
@@ -60,6 +57,7 @@ final class GrantedHandle extends LosableHandle {
       Validity lease,
       OptionalLong limitNanos,
       List<GrantedHandle> outer) {
+    super(acquisition, context);
     this.acquisition = acquisition;
     this.context = context;
     this.grants = List.copyOf(grants);
@@ -79,7 +77,13 @@ final class GrantedHandle extends LosableHandle {
   /** Ends the hold as lost, if it has not ended; returns why it is lost, if it is. */
   Optional<LossReason> lose(LossReason reason) {
     boolean unused = endAs(new End(false, true, reason));
-    return isLost() ? Optional.of(end.reason()) : Optional.empty();
+    return lostReason();
+  }
+
+  @Override
+  protected Optional<LossReason> lostReason() {
+    End now = look();
+    return now.isLost() ? Optional.of(now.reason()) : Optional.empty();
   }
 
   /** Returns whether it ended as lost. */
@@ -98,11 +102,16 @@ final class GrantedHandle extends LosableHandle {
     return end;
   }
 
-  /** Ends the hold as released, if it has not ended. */
-  void beginRelease() {
+  @Override
+  protected void beginRelease() {
     if (look().isHeld() && endAs(End.RELEASED)) {
       context.loop().execute(acquisition::release);
     }
+  }
+
+  @Override
+  protected boolean isReleased() {
+    return end.equals(End.RELEASED);
   }
 
   /** The server has confirmed the release: its limit no longer binds the levels nested in it. */
@@ -169,17 +178,6 @@ final class GrantedHandle extends LosableHandle {
   }
 
   @Override
-  public void checkValid() {
-    End now = look();
-    if (now.isLost()) {
-      throw new LockLostException(names(), now.reason());
-    }
-    if (!now.isHeld()) {
-      throw new IllegalStateException("lock \"" + names() + "\" was released: acquire it again");
-    }
-  }
-
-  @Override
   public CompletableFuture<Void> updateMetadata(Map<String, String> metadata) {
     return ask(SessionRequests.updateMetadata(acquisition.requestId(), Limits.metadata(metadata)));
   }
@@ -192,38 +190,10 @@ final class GrantedHandle extends LosableHandle {
   private CompletableFuture<Void> ask(SessionRequest request) {
     CompletableFuture<Void> answer = new CompletableFuture<>();
     if (!context.loop().executeIfRunning(() -> acquisition.hold().ask(request, answer))) {
-      answer.completeExceptionally(new LockLostException(names(), LossReason.LEASE_CLOSED));
+      answer.completeExceptionally(
+          new LockLostException(acquisition.names(), LossReason.LEASE_CLOSED));
     }
     return context.callbacks().relay(answer);
-  }
-
-  @Override
-  public CompletableFuture<ReleaseResult> releaseForResult() {
-    return release(Function.identity());
-  }
-
-  @Override
-  public CompletableFuture<Void> releaseAsync() {
-    return release(result -> null);
-  }
-
-  private <T> CompletableFuture<T> release(Function<ReleaseResult, T> toValue) {
-    beginRelease();
-    CompletableFuture<ReleaseResult> released =
-        end.isLost() // No server needs to confirm a loss.
-            ? CompletableFuture.completedFuture(Acquisition.LOST)
-            : acquisition.released();
-    return context.callbacks().relay(released, toValue);
-  }
-
-  @Override
-  public void close() {
-    beginRelease();
-    End how = end;
-    if (how.isLost()) {
-      throw new LockLostException(names(), how.reason());
-    }
-    ReleaseWait.await(acquisition, context);
   }
 
   /** Returns which deadline has passed. */
@@ -236,12 +206,8 @@ final class GrantedHandle extends LosableHandle {
     return earlierLimit(promised) - now <= 0 ? Optional.of(LossReason.MAX_HOLD) : Optional.empty();
   }
 
-  private String names() {
-    return grants.stream().map(LockGrant::name).collect(Collectors.joining(", "));
-  }
-
   @Override
   public String toString() {
-    return "LockHandle[" + names() + ", token " + fencingToken() + "]";
+    return "LockHandle[" + acquisition.names() + ", token " + fencingToken() + "]";
   }
 }

@@ -4,10 +4,8 @@ import io.lockkeeper.client.LockGrant;
 import io.lockkeeper.client.LockLostException;
 import io.lockkeeper.client.LossReason;
 import io.lockkeeper.client.PreviousEnd;
-import io.lockkeeper.client.ReleaseResult;
 import io.lockkeeper.client.internal.acquisition.LosableHandle;
 import io.lockkeeper.client.internal.acquisition.PromptHandle;
-import io.lockkeeper.client.internal.acquisition.ReleaseWait;
 import io.lockkeeper.client.internal.context.ClientContext;
 import java.time.Duration;
 import java.util.List;
@@ -24,15 +22,14 @@ final class TurnHandle extends LosableHandle {
 
   private final Turn turn;
   private final KeptLocks locks;
-  private final ClientContext context;
   private volatile Optional<PromptHandle> held = Optional.empty();
   private volatile List<LockGrant> grants = List.of();
   private volatile LossReason lossReason = LossReason.UNKNOWN;
 
   TurnHandle(Turn turn, KeptLocks locks, ClientContext context) {
+    super(turn, context);
     this.turn = turn;
     this.locks = locks;
-    this.context = context;
   }
 
   /**
@@ -63,8 +60,8 @@ final class TurnHandle extends LosableHandle {
     turn.state = Turn.State.LOST;
   }
 
-  /** Returns why it is lost; empty: it is not. */
-  Optional<LossReason> lostReason() {
+  @Override
+  protected Optional<LossReason> lostReason() {
     if (turn.state == Turn.State.LOST) {
       return Optional.of(lossReason);
     }
@@ -100,19 +97,8 @@ final class TurnHandle extends LosableHandle {
   }
 
   @Override
-  public void checkValid() {
-    Optional<LossReason> why = lostReason();
-    if (why.isPresent()) {
-      throw new LockLostException(turn.names(), why.get());
-    }
-    if (turn.state != Turn.State.USING) {
-      throw released();
-    }
-  }
-
-  private IllegalStateException released() {
-    return new IllegalStateException(
-        "lock \"" + turn.names() + "\" was released: acquire it again");
+  protected boolean isReleased() {
+    return turn.state == Turn.State.RELEASED;
   }
 
   @Override
@@ -126,36 +112,12 @@ final class TurnHandle extends LosableHandle {
   }
 
   private CompletableFuture<Void> whileUsed(Function<PromptHandle, CompletableFuture<Void>> call) {
-    return turn.state == Turn.State.RELEASED
-        ? CompletableFuture.failedFuture(released())
-        : call.apply(held());
+    return isReleased() ? CompletableFuture.failedFuture(released()) : call.apply(held());
   }
 
   @Override
-  public CompletableFuture<ReleaseResult> releaseForResult() {
-    return release(Function.identity());
-  }
-
-  @Override
-  public CompletableFuture<Void> releaseAsync() {
-    return release(result -> null);
-  }
-
-  private <T> CompletableFuture<T> release(Function<ReleaseResult, T> toValue) {
+  protected void beginRelease() {
     locks.end(turn);
-    CompletableFuture<ReleaseResult> released =
-        lostReason().isPresent() ? CompletableFuture.completedFuture(Turn.LOST) : turn.released();
-    return context.callbacks().relay(released, toValue);
-  }
-
-  @Override
-  public void close() {
-    locks.end(turn);
-    Optional<LossReason> why = lostReason();
-    if (why.isPresent()) {
-      throw new LockLostException(turn.names(), why.get());
-    }
-    ReleaseWait.await(turn, context);
   }
 
   @Override
