@@ -115,12 +115,13 @@ final class EnsembleChecks {
       checkNode(client, settings.root() + path, true);
     }
     checkNode(client, settings.locksPath(), settings.locksPath().startsWith(settings.root() + "/"));
-    checkChildren(client, settings.locksPath(), "locks", "they go when they are not in use");
+    checkChildren(
+        client, settings.locksPath(), "locks", "they are removed when they are not in use");
     checkChildren(
         client,
         settings.root() + "/sessions",
         "claims of sessions",
-        "the next coordinator that starts with credentials closes them");
+        "close them with setAcl -R in zkCli.sh");
   }
 
   /** What is closed to us is there. */
@@ -151,11 +152,15 @@ final class EnsembleChecks {
             Finding.warn(path, "is open to everybody: it is shared, and coordinators leave it so"));
       } else {
         tell.accept(
-            Finding.warn(
-                path,
-                settings.access().isAuthenticated()
-                    ? "is open to everybody: the next coordinator that starts with credentials closes it"
-                    : "is open to everybody: start the coordinators with --zookeeper-credentials"));
+            settings.access().isAuthenticated()
+                ? Finding.fail(
+                    path,
+                    "is open to everybody, so that no coordinator with credentials serves: close it"
+                        + " with setAcl -R in zkCli.sh, see docs/security.md")
+                : Finding.warn(
+                    path,
+                    "is open to everybody: close it with setAcl -R in zkCli.sh, and start the"
+                        + " coordinators with --zookeeper-credentials, see docs/security.md"));
       }
     } catch (KeeperException.NoAuthException e) {
       tell.accept(
@@ -189,13 +194,7 @@ final class EnsembleChecks {
             ? Finding.ok(parent, "none of " + sampled + " " + what + " is open to everybody")
             : Finding.warn(
                 open.get(0),
-                open.size()
-                    + " of "
-                    + sampled
-                    + " "
-                    + what
-                    + " are open to everybody, from before; "
-                    + advice));
+                open.size() + " of " + sampled + " " + what + " are open to everybody; " + advice));
   }
 
   private static void addIfOpen(ZooKeeper client, String path, List<String> open)

@@ -8,14 +8,13 @@ import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.UpdatedEntryData;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
 
 /**
  * Changes one entry: reads it, and writes it back if nobody else has written meanwhile; otherwise
@@ -38,7 +37,7 @@ final class EntryDataWrite extends RetriedChange {
   }
 
   @Override
-  void attempt(Handle handle) {
+  protected void attempt(Handle handle) {
     if (effect.update() instanceof EntryUpdate.Remove) {
       handle.delete(path, -1, (rc, at, ctx) -> then(() -> onDeleted(rc)), null);
     } else {
@@ -82,19 +81,11 @@ final class EntryDataWrite extends RetriedChange {
 
   private void onUnread(Handle handle, int rc) {
     if (rc == Code.NONODE.intValue()) {
-      confirmGone(handle);
+      // The server that was read from may not have heard of the entry yet.
+      check(handle, path, this::onChecked);
     } else {
       onError(rc);
     }
-  }
-
-  /** The server that was read from may not have heard of the entry yet: the quorum knows. */
-  private void confirmGone(Handle handle) {
-    List<Op> check = List.of(Op.check(path, -1));
-    handle.multi(
-        check,
-        (rc, at, ctx, results) -> then(() -> onChecked(MultiReply.of(rc, results, check.size()))),
-        null);
   }
 
   private void onChecked(MultiReply reply) {
@@ -123,7 +114,7 @@ final class EntryDataWrite extends RetriedChange {
   }
 
   @Override
-  void tellFailed() {
+  protected void tellFailed() {
     tell(new EntryUpdateAnswered(effect.number(), Outcome.FAILED));
   }
 }

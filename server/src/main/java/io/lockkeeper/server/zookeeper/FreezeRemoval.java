@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -25,7 +26,7 @@ final class FreezeRemoval extends RetriedChange {
   }
 
   @Override
-  void attempt(Handle handle) {
+  protected void attempt(Handle handle) {
     handle.delete(
         paths().freeze(effect.prefix()), -1, (rc, at, ctx) -> then(() -> onDeleted(rc)), null);
   }
@@ -46,7 +47,7 @@ final class FreezeRemoval extends RetriedChange {
   }
 
   @Override
-  void tellFailed() {
+  protected void tellFailed() {
     tell(new FreezeEvent.Answered(effect.number(), FreezeEvent.Outcome.FAILED));
   }
 }

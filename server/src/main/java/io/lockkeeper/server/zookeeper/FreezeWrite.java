@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.FreezeRecord;
 import java.util.List;
@@ -36,18 +37,14 @@ final class FreezeWrite extends RetriedChange {
   }
 
   @Override
-  void attempt(Handle handle) {
+  protected void attempt(Handle handle) {
     List<Op> operations =
         List.of(
             Op.setData(paths().freezes(), new byte[0], -1),
             exists
                 ? Op.setData(path, data, -1)
                 : Op.create(path, data, paths().acl(), CreateMode.PERSISTENT));
-    handle.multi(
-        operations,
-        (rc, at, ctx, results) ->
-            then(() -> onWritten(MultiReply.of(rc, results, operations.size()))),
-        null);
+    multi(handle, operations, this::onWritten);
   }
 
   private void onWritten(MultiReply reply) {
@@ -74,7 +71,7 @@ final class FreezeWrite extends RetriedChange {
   }
 
   @Override
-  void tellFailed() {
+  protected void tellFailed() {
     tell(new FreezeEvent.Answered(effect.number(), FreezeEvent.Outcome.FAILED));
   }
 }

@@ -2,10 +2,10 @@ package io.lockkeeper.server.zookeeper;
 
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.zookeeper.client.Fence;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.NodeReader;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.commit.LeaseRecording;
 import io.lockkeeper.server.zookeeper.member.Members;
@@ -13,12 +13,10 @@ import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.Json;
 import io.lockkeeper.server.zookeeper.record.StorePaths;
 import io.lockkeeper.server.zookeeper.record.VersionedClaim;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -28,7 +26,6 @@ import org.apache.zookeeper.data.Stat;
  */
 final class LeaseSearch extends RetriedChange {
 
-  private final StoreContext context;
   private final LeaseId lease;
   private final Members members;
   private final Consumer<Optional<LeaseLocation>> answer;
@@ -41,14 +38,13 @@ final class LeaseSearch extends RetriedChange {
       Members members,
       Consumer<Optional<LeaseLocation>> answer) {
     super(context, connection, onOver);
-    this.context = context;
     this.lease = lease;
     this.members = members;
     this.answer = answer;
   }
 
   @Override
-  void attempt(Handle handle) {
+  protected void attempt(Handle handle) {
     look(handle, () -> confirm(handle));
   }
 
@@ -79,26 +75,22 @@ final class LeaseSearch extends RetriedChange {
   }
 
   private void nobodys(String why) {
-    context.problems().foreign(paths().lease(lease), "no lease can be served from it: " + why);
+    context().problems().foreign(paths().lease(lease), "no lease can be served from it: " + why);
     finish(new LeaseLocation.Unknown());
   }
 
   /** Looks again behind a write through the quorum. */
   private void confirm(Handle handle) {
-    List<Op> check = List.of(Op.check(paths().leases(), Fence.ANY));
-    handle.multi(
-        check,
-        (rc, at, ctx, results) ->
-            then(
-                () -> {
-                  MultiReply reply = MultiReply.of(rc, results, check.size());
-                  if (reply instanceof MultiReply.Committed) {
-                    look(handle, () -> finish(new LeaseLocation.Unknown()));
-                  } else {
-                    later();
-                  }
-                }),
-        null);
+    check(
+        handle,
+        paths().leases(),
+        reply -> {
+          if (reply instanceof MultiReply.Committed) {
+            look(handle, () -> finish(new LeaseLocation.Unknown()));
+          } else {
+            later();
+          }
+        });
   }
 
   private void readClaim(Handle handle, String claimName) {
@@ -107,21 +99,17 @@ final class LeaseSearch extends RetriedChange {
 
   /** A claim is there before anything else is on its session, and for as long as it can be used. */
   private void confirmNoClaim(Handle handle, String claimName) {
-    List<Op> check = List.of(Op.check(paths().claim(claimName), Fence.ANY));
-    handle.multi(
-        check,
-        (rc, at, ctx, results) ->
-            then(
-                () -> {
-                  MultiReply reply = MultiReply.of(rc, results, check.size());
-                  if (reply instanceof MultiReply.Culprit culprit
-                      && culprit.code() == Code.NONODE.intValue()) {
-                    nobodys("its session is none of ours");
-                  } else {
-                    later();
-                  }
-                }),
-        null);
+    check(
+        handle,
+        paths().claim(claimName),
+        reply -> {
+          if (reply instanceof MultiReply.Culprit culprit
+              && culprit.code() == Code.NONODE.intValue()) {
+            nobodys("its session is none of ours");
+          } else {
+            later();
+          }
+        });
   }
 
   /**
@@ -177,7 +165,7 @@ final class LeaseSearch extends RetriedChange {
   }
 
   private LeaseLocation of(String claimName, VersionedClaim claim) {
-    if (claim.record().owner().equals(context.settings().coordinatorId())) {
+    if (claim.record().owner().equals(context().settings().member().coordinatorId())) {
       return new LeaseLocation.Here();
     }
     return members
@@ -191,7 +179,7 @@ final class LeaseSearch extends RetriedChange {
   }
 
   @Override
-  void tellFailed() {
+  protected void tellFailed() {
     answer.accept(Optional.empty());
   }
 }

@@ -6,8 +6,8 @@ import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.MarkerName.Limit;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
-import io.lockkeeper.server.zookeeper.record.Directories;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +24,6 @@ import org.apache.zookeeper.Op;
 final class LimitWrite extends RetriedChange {
 
   private final StoreEffect.SetLimit effect;
-  private final Directories directories;
   private boolean barrierPassed;
 
   LimitWrite(
@@ -34,21 +33,12 @@ final class LimitWrite extends RetriedChange {
       StoreEffect.SetLimit effect) {
     super(context, connection, onOver);
     this.effect = effect;
-    directories = context.directories();
   }
 
   @Override
-  void attempt(Handle handle) {
+  protected void attempt(Handle handle) {
     barrierPassed = false;
-    List<Op> barrier = List.of(Op.check(paths().locks(), -1));
-    handle.multi(
-        barrier,
-        (rc, path, ctx, results) ->
-            then(
-                () ->
-                    barrierPassed =
-                        MultiReply.of(rc, results, barrier.size()) instanceof MultiReply.Committed),
-        null);
+    check(handle, paths().locks(), reply -> barrierPassed = reply instanceof MultiReply.Committed);
     // Sent behind the barrier on the same connection, and so answered after it.
     handle.getChildren(
         paths().directory(effect.lock()),
@@ -119,11 +109,7 @@ final class LimitWrite extends RetriedChange {
       finish(() -> tell(new LimitAnswered(effect.number(), true)));
       return;
     }
-    handle.multi(
-        operations,
-        (rc, path, ctx, results) ->
-            then(() -> onChanged(MultiReply.of(rc, results, operations.size()), directoryMissing)),
-        null);
+    multi(handle, operations, reply -> onChanged(reply, directoryMissing));
   }
 
   private void onChanged(MultiReply reply, boolean directoryMissing) {
@@ -131,7 +117,7 @@ final class LimitWrite extends RetriedChange {
       if (directoryMissing) {
         // Its creation was the first operation.
         long zxid = MultiReply.created(committed.results().get(0)).getStat().getCzxid();
-        directories.made(effect.lock(), zxid);
+        context().directories().made(effect.lock(), zxid);
       }
       finish(() -> tell(new LimitAnswered(effect.number(), true)));
     } else if (reply instanceof MultiReply.Culprit culprit && isRace(culprit.code())) {
@@ -149,7 +135,7 @@ final class LimitWrite extends RetriedChange {
   }
 
   @Override
-  void tellFailed() {
+  protected void tellFailed() {
     tell(new LimitAnswered(effect.number(), false));
   }
 }

@@ -4,16 +4,23 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.zookeeper.client.Handle;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.member.Members;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The changes that are under way, a bounded number. Lives on the store's thread. */
+/**
+ * The changes over the mirror's connection that are under way, a bounded number. Lives on the
+ * store's thread.
+ */
 final class RetriedChanges {
 
   private static final int MAX_UNDER_WAY = 10_000;
+
+  /** Less than the time in which each call of a client is answered. */
+  private static final long LIMIT_MILLIS = 5_000;
 
   private final StoreContext context;
   private final Supplier<Optional<Handle>> connection;
@@ -56,11 +63,11 @@ final class RetriedChanges {
   }
 
   private void start(RetriedChange change) {
-    if (underWay >= MAX_UNDER_WAY) {
-      change.tellFailed();
+    underWay++;
+    if (underWay > MAX_UNDER_WAY) {
+      change.fail();
     } else {
-      underWay++;
-      change.start();
+      change.start(LIMIT_MILLIS);
     }
   }
 }

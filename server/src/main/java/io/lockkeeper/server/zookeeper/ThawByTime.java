@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
 import io.lockkeeper.server.zookeeper.client.NodeReader;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import java.util.List;
 import java.util.Optional;
@@ -32,7 +33,7 @@ final class ThawByTime extends RetriedChange {
   }
 
   @Override
-  void attempt(Handle handle) {
+  protected void attempt(Handle handle) {
     read(
         handle,
         paths().freezes(),
@@ -65,11 +66,7 @@ final class ThawByTime extends RetriedChange {
         List.of(
             Op.check(paths().freezes(), parent.stat().getVersion()),
             Op.delete(path, node.stat().getVersion()));
-    handle.multi(
-        operations,
-        (rc, at, ctx, results) ->
-            then(() -> onThawed(MultiReply.of(rc, results, operations.size()))),
-        null);
+    multi(handle, operations, this::onThawed);
   }
 
   private void onThawed(MultiReply reply) {
@@ -97,5 +94,5 @@ final class ThawByTime extends RetriedChange {
 
   /** Nobody waits for the answer: the core asks again while the freeze is seen. */
   @Override
-  void tellFailed() {}
+  protected void tellFailed() {}
 }

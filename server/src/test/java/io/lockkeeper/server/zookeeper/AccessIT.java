@@ -41,8 +41,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** With credentials, what we create is ours alone, and survives a change of hands. */
 final class AccessIT {
@@ -175,68 +173,34 @@ final class AccessIT {
   }
 
   @Test
-  void nodesThatWereOpenBeforeThereWereCredentialsAreMadeOurs() throws Exception {
-    // Given
-    RecordedEvents before = new RecordedEvents();
-    ZooKeeperLockStore open = ensemble.store(ensemble.settings("open"), before);
-    before.awaitCurrent();
-    open.stop();
-    // When
-    fill(store("c1"));
-    // Then
-    for (String path :
-        List.of("/lk", "/lk/locks", "/lk/leases", "/lk/sessions", "/lk/coordinators")) {
-      assertThat(insider.getACL(path, null))
-          .as(path)
-          .extracting(acl -> acl.getId().getScheme())
-          .containsExactly("digest");
-    }
-  }
-
-  @Test
-  void recordsThatWereOpenBeforeThereWereCredentialsAreMadeOurs() throws Exception {
+  void rootThatIsOpenToEverybodyIsRefusedWithWhatToRun() throws Exception {
     // Given
     RecordedEvents before = new RecordedEvents();
     ZooKeeperLockStore open = ensemble.store(ensemble.settings("open"), before);
     before.awaitCurrent();
     Asked.open(open, before, 1);
-    open.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
-    before.await(StoreEvent.LeaseRecorded.class);
-    String freeze = "/lk/freezes/prefix-a";
-    outsider.create(freeze, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-    String claim = "/lk/sessions/" + outsider.getChildren("/lk/sessions", false).get(0);
-    outsider.getData(claim, false, null);
+    open.stop();
+    String root = ensemble.absolute("/lk");
     // When
-    store("c1");
-    events.awaitCurrent();
+    ZooKeeperLockStore store = store("c1");
     // Then
-    for (String record : List.of(claim, "/lk/leases/" + LEASE, freeze)) {
-      refused(() -> outsider.getData(record, false, null));
-      refused(() -> outsider.setData(record, new byte[0], -1));
-      assertThat(insider.exists(record, false)).as(record).isNotNull();
+    awaitRefusal(store, root + " is open to everybody");
+    awaitRefusal(store, "setAcl -R " + root + " auth::cdrwa");
+    insider.setACL("/lk", Ids.CREATOR_ALL_ACL, -1);
+    awaitRefusal(store, root + "/locks is open to everybody");
+    assertThat(events.isCurrent()).isFalse();
+    // And: it serves as soon as that is done
+    for (String path : tree(insider, "/lk")) {
+      insider.setACL(path, Ids.CREATOR_ALL_ACL, -1);
     }
+    events.awaitCurrent();
+    Awaitility.await().until(() -> store.health().refusal().isEmpty());
+    fill(store);
   }
 
-  @ParameterizedTest
-  @CsvSource({"true, leases/a", "true, freezes/prefix-a", "true, sessions/a", "false, sessions/a"})
-  void recordThatAnEarlierStartHasLeftOpenIsMadeOurs(boolean rootIsOpen, String record)
-      throws Exception {
-    // Given
-    ZooKeeperLockStore earlier = store("c0");
-    events.awaitCurrent();
-    earlier.stop();
-    String path = "/lk/" + record;
-    insider.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-    if (rootIsOpen) {
-      insider.setACL("/lk", Ids.OPEN_ACL_UNSAFE, -1);
-    }
-    // When
-    RecordedEvents news = new RecordedEvents();
-    ensemble.store(settings("c1", credentials("lk:right")), news);
-    news.awaitCurrent();
-    // Then
-    refused(() -> outsider.getData(path, false, null));
-    refused(() -> outsider.getChildren("/lk", false));
+  private static void awaitRefusal(ZooKeeperLockStore store, String part) {
+    Awaitility.await(part)
+        .until(() -> store.health().refusal().filter(why -> why.contains(part)).isPresent());
   }
 
   @Test

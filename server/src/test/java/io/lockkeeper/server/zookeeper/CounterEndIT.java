@@ -120,6 +120,8 @@ final class CounterEndIT {
           Optional.empty(),
           Optional.empty(),
           Duration.ZERO,
+          false,
+          List.of(),
           false);
     }
 

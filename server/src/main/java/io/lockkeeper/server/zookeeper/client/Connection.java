@@ -239,7 +239,7 @@ public final class Connection implements HandleListener {
   private void check(Handle current) {
     long now = System.nanoTime();
     OptionalLong unanswered = current.unansweredSinceNanos();
-    long longestNanos = context.settings().longestSilence().toNanos();
+    long longestNanos = context.settings().times().longestSilence().toNanos();
     if (current.quickestAnswerNanos() < longestNanos) {
       leftOne = false;
     }

@@ -113,7 +113,7 @@ public final class Connector {
         new ConnectStringParser(settings.connectString()).getServerAddresses(),
         names,
         timeout,
-        settings.longestSilence());
+        settings.times().longestSilence());
   }
 
   private ZKClientConfig config() {

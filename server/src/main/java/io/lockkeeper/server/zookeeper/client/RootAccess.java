@@ -1,9 +1,6 @@
 package io.lockkeeper.server.zookeeper.client;
 
-import io.lockkeeper.server.zookeeper.record.StorePaths;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -15,19 +12,14 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Looks once whether we may use the nodes that everything is kept under. With credentials, those
- * below our root that are open to everybody are made ours first, with the records in them: they are
- * from before there were credentials. The root is the last: as long as it is open, whoever starts
- * does all of it again. Claims are looked at even where nothing else is open: they are few, and
- * hold the passwords of sessions. A locks path elsewhere belongs to others too, and stays as it is.
+ * Checks once whether the store can use the nodes that everything is kept under. With credentials
+ * it refuses to as long as one of those at or below the root is open to everybody: strangers could
+ * read session passwords there, and delete entries. A locks path elsewhere can be shared with
+ * others on purpose and is not checked for that.
  */
 final class RootAccess {
-
-  private static final Logger LOG = LoggerFactory.getLogger(RootAccess.class);
 
   /** A name that no lock, lease, claim or coordinator has. */
   private static final String TRIAL = "/.trial";
@@ -41,9 +33,6 @@ final class RootAccess {
   private final Consumer<String> refused;
   private final Runnable unanswered;
   private final List<String> ours;
-  private final Deque<String> open = new ArrayDeque<>();
-  private boolean somethingWasOpen;
-  private boolean recordsAreOurs;
 
   /**
    * Prepares; one of the three is called in the end.
@@ -74,7 +63,7 @@ final class RootAccess {
 
   private void look(int index) {
     if (index == ours.size()) {
-      tightenNext();
+      tryAll();
       return;
     }
     handle.getACL(
@@ -90,64 +79,25 @@ final class RootAccess {
       refuse(ours.get(index), Optional.empty());
     } else if (rc != Code.OK.intValue()) {
       unanswered.run();
+    } else if (isOpen(acl)) {
+      refused.accept(
+          ours.get(index)
+              + " is open to everybody: stop all coordinators, run 'addauth digest USER:PASSWORD'"
+              + " (not needed with SASL) and 'setAcl -R "
+              + context.paths().root()
+              + " auth::cdrwa' in zkCli.sh, and start them with credentials");
     } else {
-      if (isOpen(acl)) {
-        open.push(ours.get(index));
-        somethingWasOpen = true;
-      }
       look(index + 1);
     }
   }
 
-  /** Returns whether everybody may change what is under a node, or who may. */
-  static boolean isOpen(List<ACL> acl) {
+  /** Returns whether everybody can change a node or what is under it. */
+  private static boolean isOpen(List<ACL> acl) {
     return acl.stream()
         .anyMatch(
             entry ->
                 entry.getId().equals(Ids.ANYONE_ID_UNSAFE)
                     && (entry.getPerms() & ~Perms.READ) != 0);
-  }
-
-  /** Goes from below upwards. Once a directory is ours, nothing open can come into it any more. */
-  private void tightenNext() {
-    boolean directoriesAreOurs = open.isEmpty() || open.peek().equals(context.paths().root());
-    if (directoriesAreOurs && !recordsAreOurs) {
-      recordsAreOurs = true;
-      new OpenRecords(context, handle, records(), this::tightenNext, unanswered).start();
-    } else if (open.isEmpty()) {
-      tryAll();
-    } else {
-      tighten(open.pop());
-    }
-  }
-
-  private List<String> records() {
-    StorePaths paths = context.paths();
-    return somethingWasOpen
-        ? List.of(paths.sessions(), paths.leases(), paths.freezes())
-        : List.of(paths.sessions());
-  }
-
-  private void tighten(String node) {
-    handle.setACL(
-        node,
-        context.paths().acl(),
-        Fence.ANY,
-        (rc, path, ctx, stat) -> context.executor().execute(() -> onTightened(node, rc)),
-        null);
-  }
-
-  private void onTightened(String node, int rc) {
-    if (rc == Code.OK.intValue()) {
-      LOG.atInfo()
-          .addKeyValue("path", node)
-          .log("a node was open to everybody, and is ours alone now");
-      tightenNext();
-    } else if (rc == Code.NOAUTH.intValue() || rc == Code.INVALIDACL.intValue()) {
-      refuse(node, Optional.empty());
-    } else {
-      unanswered.run();
-    }
   }
 
   /** Tries to create and delete something under each node, in a transaction that always fails. */

@@ -7,6 +7,7 @@ import io.lockkeeper.server.zookeeper.client.RootNodes;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreStats;
 import io.lockkeeper.server.zookeeper.record.MemberRecord;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -37,7 +38,8 @@ public final class MemberNode implements HandleListener {
     this.context = context;
     this.rootNodes = rootNodes;
     connection =
-        new Connection(context, Connection.Use.WRITING, context.settings().memberTimeout(), this);
+        new Connection(
+            context, Connection.Use.WRITING, context.settings().times().memberTimeout(), this);
   }
 
   public void start() {
@@ -103,9 +105,10 @@ public final class MemberNode implements HandleListener {
   }
 
   private void register(Handle asked) {
+    ZooKeeperSettings.Member self = context.settings().member();
     asked.create(
         context.paths().member(),
-        new MemberRecord(context.settings().advertisedAddress(), context.settings().home()).write(),
+        new MemberRecord(self.advertisedAddress(), self.home()).write(),
         context.paths().acl(),
         CreateMode.EPHEMERAL,
         (rc, path, ctx, name) -> context.executor().execute(() -> onRegistered(asked, rc)),

@@ -137,7 +137,7 @@ final class MemberScan {
   }
 
   private void readMember(NodeReader reader, String path, String name) {
-    if (!ZooKeeperSettings.isCoordinatorId(name)) {
+    if (!ZooKeeperSettings.Member.isCoordinatorId(name)) {
       context.problems().foreign(path, "no coordinator has such an id");
       return;
     }

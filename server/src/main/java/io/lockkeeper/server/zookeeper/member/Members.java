@@ -63,7 +63,9 @@ public final class Members {
     // A server of the ensemble that is further behind than this serves nobody.
     copiedHome =
         new CopiedHome(
-            settings.coordinatorId(), settings.home(), settings.shortestSessionTimeout().toNanos());
+            settings.member().coordinatorId(),
+            settings.member().home(),
+            settings.times().shortestSessionTimeout().toNanos());
   }
 
   public void start() {
@@ -96,7 +98,7 @@ public final class Members {
 
   private List<Peer> others() {
     return members.entrySet().stream()
-        .filter(known -> !known.getKey().equals(context.settings().coordinatorId()))
+        .filter(known -> !known.getKey().equals(context.settings().member().coordinatorId()))
         .filter(known -> known.getValue().hasAddress())
         .map(known -> new Peer(known.getKey(), known.getValue().address()))
         .sorted(Comparator.comparing(Peer::id))
@@ -210,7 +212,7 @@ public final class Members {
     if (!now.equals(before)) {
       listener.accept(now);
     }
-    noteOwnNode(members.containsKey(context.settings().coordinatorId()));
+    noteOwnNode(members.containsKey(context.settings().member().coordinatorId()));
     orphans.update(
         claims.entrySet().stream()
             .filter(claim -> isOrphan(claim.getKey(), claim.getValue()))
@@ -249,12 +251,12 @@ public final class Members {
    * One that is ours and is not among our sessions was taken by us without our noticing.
    */
   public boolean isOrphan(String claimName, VersionedClaim claim) {
-    ZooKeeperSettings settings = context.settings();
+    ZooKeeperSettings.Member self = context.settings().member();
     String owner = claim.record().owner();
     return seenOnce
-        && (owner.equals(settings.coordinatorId())
+        && (owner.equals(self.coordinatorId())
             || isAbsent(owner)
-            || claim.record().isPredecessor(settings.coordinatorId(), settings.home())
+            || claim.record().isPredecessor(self.coordinatorId(), self.home())
             || suspicions.isSuspect(claimName, claim));
   }
 }

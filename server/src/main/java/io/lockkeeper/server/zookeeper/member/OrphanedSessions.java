@@ -3,6 +3,7 @@ package io.lockkeeper.server.zookeeper.member;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.VersionedClaim;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -67,12 +68,13 @@ public final class OrphanedSessions {
 
   private long dueNanos(String name, VersionedClaim claim, Collection<String> candidates) {
     long now = System.nanoTime();
-    String self = context.settings().coordinatorId();
+    ZooKeeperSettings.Member self = context.settings().member();
     boolean own =
-        claim.record().owner().equals(self)
-            || claim.record().isPredecessor(self, context.settings().home());
+        claim.record().owner().equals(self.coordinatorId())
+            || claim.record().isPredecessor(self.coordinatorId(), self.home());
     // However many claim to be members: in the end each of us tries.
-    int rank = own ? 0 : Math.min(MAX_RANK, Rendezvous.rank(name, self, candidates));
+    int rank =
+        own ? 0 : Math.min(MAX_RANK, Rendezvous.rank(name, self.coordinatorId(), candidates));
     long millis = RANK_MILLIS * rank;
     if (millis > 0) {
       context.executor().after(millis + 1, this::tell);

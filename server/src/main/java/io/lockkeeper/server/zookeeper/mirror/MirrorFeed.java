@@ -61,7 +61,7 @@ public final class MirrorFeed implements HandleListener {
     freezes = new FreezeFeed(context);
     connection =
         new Connection(
-            context, Connection.Use.LISTENING, context.settings().sessionTimeout(), this);
+            context, Connection.Use.LISTENING, context.settings().times().sessionTimeout(), this);
     reachability = new ReachabilityLog(context, connection::away);
   }
 

@@ -13,8 +13,8 @@ import tools.jackson.databind.JsonNode;
  * @param home what the coordinators that run one after the other on a data directory have in
  *     common; may be empty
  * @param session the session
- * @param timeoutMillis the timeout with which the session was opened; zero if the record does not
- *     say. It stays, whoever adopts the session: a new leader of ZooKeeper goes back to it
+ * @param timeoutMillis the timeout with which the session was opened. It stays, whoever adopts the
+ *     session: a new leader of ZooKeeper goes back to it
  * @param epoch how often the session was adopted, human-readable and to know one's own record again
  * @param alone whether all who owned the session before are dead for certain
  * @param format the newest format of all who ever owned the session: what they have left on it may
@@ -94,8 +94,8 @@ public record ClaimRecord(
   public static Optional<ClaimRecord> read(String name, byte[] data) {
     return Json.readRecord(data)
         .filter(object -> !Json.text(object, "owner").isEmpty())
-        .filter(object -> isUpTo(MAX_TIMEOUT_MILLIS, Json.number(object, "timeoutMillis")))
-        .filter(object -> isUpTo(MAX_EPOCH, Json.number(object, "epoch")))
+        .filter(object -> isTimeout(Json.number(object, "timeoutMillis")))
+        .filter(object -> isEpoch(Json.number(object, "epoch")))
         .flatMap(
             object ->
                 session(name, object)
@@ -111,8 +111,12 @@ public record ClaimRecord(
                                 RecordFormat.of(object))));
   }
 
-  private static boolean isUpTo(long largest, long number) {
-    return number >= 0 && number <= largest;
+  private static boolean isTimeout(long millis) {
+    return millis > 0 && millis <= MAX_TIMEOUT_MILLIS;
+  }
+
+  private static boolean isEpoch(long number) {
+    return number >= 0 && number <= MAX_EPOCH;
   }
 
   private static Optional<SessionIdentity> session(String name, JsonNode object) {

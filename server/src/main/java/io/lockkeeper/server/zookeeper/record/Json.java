@@ -48,7 +48,7 @@ public final class Json {
 
   /** Returns whether {@code bytes} hold a record that only another release can read. */
   public static boolean isOfAnotherRelease(byte[] bytes) {
-    return readObject(bytes).filter(object -> !RecordFormat.isReadable(object)).isPresent();
+    return readObject(bytes).filter(RecordFormat::isOfAnotherRelease).isPresent();
   }
 
   /** Returns the text of a field, or an empty one. */

@@ -8,12 +8,12 @@ import tools.jackson.databind.JsonNode;
  * The format of what coordinators write into ZooKeeper: a number in every record, so that those of
  * one release can tell what another has written. A release writes its own format and reads the next
  * one too, which may only add fields that can be ignored. What is newer still it does not
- * interpret. A record without a format is of the first.
+ * interpret. What has no format is no record.
  *
  * <p>What the names of nodes say, and in entries the fields {@code lease}, {@code index}, {@code
- * part}, {@code token} and {@code epochs}, means the same in all formats: by the first it is known
- * that an entry is ours and has a format at all, since others may write anything; order and tokens
- * depend on the rest.
+ * part} and {@code token}, means the same in all formats: by the first it is known that an entry is
+ * ours and has a format at all, since others may write anything; order and tokens depend on the
+ * rest.
  */
 public final class RecordFormat {
 
@@ -42,25 +42,25 @@ public final class RecordFormat {
 
   /** Returns the format of a record that is readable. */
   static int of(JsonNode object) {
-    return object.path(FIELD).isMissingNode() ? 1 : (int) Json.number(object, FIELD);
+    return (int) Json.number(object, FIELD);
   }
 
   /** Returns whether this release may interpret a record. */
   static boolean isReadable(JsonNode object) {
-    if (object.path(FIELD).isMissingNode()) {
-      return true;
-    }
     long format = Json.number(object, FIELD);
     return format >= 1 && format <= NEWEST_READABLE;
+  }
+
+  /** Returns whether a record is of a format that only another release can interpret. */
+  static boolean isOfAnotherRelease(JsonNode object) {
+    return object.has(FIELD) && !isReadable(object);
   }
 
   /** Returns what to show of a record that is not readable. */
   static String inWords(JsonNode object) {
     // As JSON: what is no printable character of a text is escaped, but for those beyond ASCII.
     String format =
-        object
-            .path(FIELD)
-            .toString()
+        String.valueOf(object.get(FIELD))
             .codePoints()
             .limit(MAX_SHOWN)
             .map(c -> c < ' ' || c > '~' ? '?' : c)

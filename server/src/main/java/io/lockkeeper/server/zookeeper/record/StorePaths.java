@@ -141,7 +141,7 @@ public final class StorePaths {
   }
 
   public String member() {
-    return coordinators() + "/" + settings.coordinatorId();
+    return coordinators() + "/" + settings.member().coordinatorId();
   }
 
   /** Returns the nodes right under which we create and delete. */

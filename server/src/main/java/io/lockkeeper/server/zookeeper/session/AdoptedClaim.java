@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper.session;
 
 import io.lockkeeper.server.zookeeper.record.SessionIdentity;
-import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.time.Duration;
 
 /**
@@ -9,15 +8,9 @@ import java.time.Duration;
  *
  * @param claim our claim
  * @param session what it takes to attach
- * @param timeoutMillis the timeout with which the session was opened; zero if nobody knows
+ * @param timeout the timeout with which the session was opened
  * @param atNanos when it was certain that the claim is ours, on our monotonic clock
  * @param certain whether all who owned it before are dead for certain
  */
 record AdoptedClaim(
-    Claim claim, SessionIdentity session, long timeoutMillis, long atNanos, boolean certain) {
-
-  /** Returns the timeout to attach with. */
-  Duration timeout(ZooKeeperSettings settings) {
-    return timeoutMillis > 0 ? Duration.ofMillis(timeoutMillis) : settings.sessionTimeout();
-  }
-}
+    Claim claim, SessionIdentity session, Duration timeout, long atNanos, boolean certain) {}

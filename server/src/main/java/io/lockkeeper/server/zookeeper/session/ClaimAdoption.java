@@ -3,17 +3,17 @@ package io.lockkeeper.server.zookeeper.session;
 import io.lockkeeper.server.zookeeper.client.Fence;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
-import io.lockkeeper.server.zookeeper.client.NodeReader;
 import io.lockkeeper.server.zookeeper.client.ResultCode;
+import io.lockkeeper.server.zookeeper.client.RetriedChange;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.record.ClaimRecord;
 import io.lockkeeper.server.zookeeper.record.VersionedClaim;
-import java.util.List;
+import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,20 +27,16 @@ import org.slf4j.LoggerFactory;
  * is impossible for long, nothing comes of it; should the write have been done, the record is then
  * found to be ours without our knowing, and taken again. Lives on the store's thread.
  */
-final class ClaimAdoption {
+final class ClaimAdoption extends RetriedChange {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClaimAdoption.class);
-  private static final long RETRY_MILLIS = 100;
   private static final long LIMIT_MILLIS = 30_000;
 
-  private final StoreContext context;
-  private final Supplier<Optional<Handle>> connection;
   private final String name;
   private final BiPredicate<String, VersionedClaim> orphaned;
   private final AdoptionListener listener;
   private long attemptedEpoch = -1;
   private boolean certain;
-  private boolean over;
 
   /** Hears how it ends. */
   interface AdoptionListener {
@@ -65,8 +61,7 @@ final class ClaimAdoption {
       String name,
       BiPredicate<String, VersionedClaim> orphaned,
       AdoptionListener listener) {
-    this.context = context;
-    this.connection = connection;
+    super(context, connection, () -> {});
     this.name = name;
     this.orphaned = orphaned;
     this.listener = listener;
@@ -77,30 +72,25 @@ final class ClaimAdoption {
   }
 
   void start() {
-    context.executor().after(LIMIT_MILLIS, () -> end(listener::onLost));
-    attempt();
+    start(LIMIT_MILLIS);
   }
 
   /** Makes it tell nothing more. What has been written stays, for others to adopt. */
   void cancel() {
-    over = true;
+    finish(() -> {});
   }
 
   private String path() {
-    return context.paths().claim(name);
+    return paths().claim(name);
   }
 
-  private void attempt() {
-    Optional<Handle> handle = connection.get();
-    if (over) {
-      return;
-    }
-    if (handle.isEmpty()) {
-      later();
-    } else if (isInDoubt()) {
-      passBarrier(handle.get());
+  @Override
+  protected void attempt(Handle handle) {
+    if (isInDoubt()) {
+      // A server that lags behind would not show what we have written.
+      check(handle, path(), reply -> onChecked(handle, reply));
     } else {
-      read(handle.get());
+      read(handle);
     }
   }
 
@@ -108,71 +98,42 @@ final class ClaimAdoption {
     return attemptedEpoch >= 0;
   }
 
-  private void later() {
-    context.executor().after(RETRY_MILLIS, this::attempt);
-  }
-
-  /** Runs {@code next} on the store's thread, unless it is over by then. */
-  private void then(Runnable next) {
-    context
-        .executor()
-        .execute(
-            () -> {
-              if (!over) {
-                next.run();
-              }
-            });
-  }
-
-  /** A server that lags behind would not show what we have written. */
-  private void passBarrier(Handle handle) {
-    List<Op> check = List.of(Op.check(path(), Fence.ANY));
-    handle.multi(
-        check,
-        (rc, at, ctx, results) ->
-            then(
-                () -> {
-                  MultiReply reply = MultiReply.of(rc, results, check.size());
-                  if (reply instanceof MultiReply.Committed) {
-                    read(handle);
-                  } else if (reply instanceof MultiReply.Culprit culprit) {
-                    onError(culprit.code());
-                  } else {
-                    later();
-                  }
-                }),
-        null);
+  private void onChecked(Handle handle, MultiReply reply) {
+    if (reply instanceof MultiReply.Committed) {
+      read(handle);
+    } else if (reply instanceof MultiReply.Culprit culprit) {
+      onFailure(culprit.code());
+    } else {
+      later();
+    }
   }
 
   private void read(Handle handle) {
-    NodeReader.readOnce(
-        context,
+    read(
         handle,
         path(),
         (rc, node) ->
-            then(
-                () ->
-                    node.ifPresentOrElse(
-                        claim -> judge(handle, claim.data(), claim.stat()), () -> onError(rc))));
+            node.ifPresentOrElse(
+                claim -> judge(handle, claim.data(), claim.stat()), () -> onFailure(rc)));
   }
 
   private void judge(Handle handle, byte[] data, Stat stat) {
     Optional<ClaimRecord> record = ClaimRecord.read(name, data);
     if (record.isEmpty()) {
-      end(listener::onLost);
+      fail();
       return;
     }
     VersionedClaim claim = new VersionedClaim(record.get(), stat.getVersion());
-    String self = context.settings().coordinatorId();
+    ZooKeeperSettings.Member self = context().settings().member();
     if (isInDoubt()
-        && claim.record().owner().equals(self)
+        && claim.record().owner().equals(self.coordinatorId())
         && claim.record().epoch() == attemptedEpoch) {
-      end(() -> listener.onTaken(taken(claim.record(), stat)));
+      finish(() -> listener.onTaken(taken(claim.record(), stat)));
     } else if (orphaned.test(name, claim) && isUsable(claim.version())) {
-      certain = claim.record().isLeftBehind(self, context.settings().home());
-      write(handle, claim.record().by(self, context.settings().home()), claim.version());
+      certain = claim.record().isLeftBehind(self.coordinatorId(), self.home());
+      write(handle, claim.record().by(self.coordinatorId(), self.home()), claim.version());
     } else {
-      end(listener::onLost);
+      fail();
     }
   }
 
@@ -192,18 +153,18 @@ final class ClaimAdoption {
 
   private void onWritten(int rc, ClaimRecord ours, @Nullable Stat stat) {
     if (rc == Code.OK.intValue() && stat != null) {
-      end(() -> listener.onTaken(taken(ours, stat)));
+      finish(() -> listener.onTaken(taken(ours, stat)));
     } else if (rc == Code.BADVERSION.intValue()) {
       if (isInDoubt()) {
-        attempt();
+        again();
       } else {
-        end(listener::onLost);
+        fail();
       }
     } else {
       if (ResultCode.of(rc) == ResultCode.IN_DOUBT) {
         attemptedEpoch = ours.epoch();
       }
-      onError(rc);
+      onFailure(rc);
     }
   }
 
@@ -211,29 +172,27 @@ final class ClaimAdoption {
     return new AdoptedClaim(
         new Claim(name, stat.getVersion()),
         ours.session(),
-        ours.timeoutMillis(),
+        Duration.ofMillis(ours.timeoutMillis()),
         System.nanoTime(),
         certain);
   }
 
-  private void onError(int rc) {
+  private void onFailure(int rc) {
     if (rc == Code.NONODE.intValue()) {
-      end(listener::onGone);
-    } else if (rc != Code.OK.intValue() && ResultCode.of(rc) == ResultCode.REFUSED) {
+      finish(listener::onGone);
+      return;
+    }
+    if (rc != Code.OK.intValue() && ResultCode.of(rc) == ResultCode.REFUSED) {
       LOG.atWarn()
           .addKeyValue("claim", name)
           .addKeyValue("error", ResultCode.name(rc))
           .log("cannot take the claim of an orphaned session");
-      end(listener::onLost);
-    } else {
-      later();
     }
+    onError(rc);
   }
 
-  private void end(Runnable outcome) {
-    if (!over) {
-      over = true;
-      outcome.run();
-    }
+  @Override
+  protected void tellFailed() {
+    listener.onLost();
   }
 }

@@ -100,12 +100,12 @@ final class NewSession implements SessionStart {
       return;
     }
     Handle handle = attachment.handle();
-    ZooKeeperSettings settings = context.settings();
+    ZooKeeperSettings.Member self = context.settings().member();
     SessionIdentity session = attachment.identity().orElseThrow();
     ClaimRecord record =
         new ClaimRecord(
-            settings.coordinatorId(),
-            settings.home(),
+            self.coordinatorId(),
+            self.home(),
             session,
             attachment.grantedMillis(),
             FIRST_EPOCH,
@@ -192,7 +192,7 @@ final class NewSession implements SessionStart {
 
   private boolean isOurs(byte[] data) {
     return ClaimRecord.read(claim().orElseThrow().name(), data)
-        .filter(record -> record.owner().equals(context.settings().coordinatorId()))
+        .filter(record -> record.owner().equals(context.settings().member().coordinatorId()))
         .filter(record -> record.epoch() == FIRST_EPOCH)
         .isPresent();
   }

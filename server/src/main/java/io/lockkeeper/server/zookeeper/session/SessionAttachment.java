@@ -33,7 +33,7 @@ final class SessionAttachment {
   SessionAttachment(StoreContext context, HandleListener listener) {
     this.context = context;
     this.listener = listener;
-    timeout = context.settings().sessionTimeout();
+    timeout = context.settings().times().sessionTimeout();
     connection = open();
   }
 
@@ -41,7 +41,7 @@ final class SessionAttachment {
   SessionAttachment(StoreContext context, HandleListener listener, AdoptedClaim adoptedClaim) {
     this.context = context;
     this.listener = listener;
-    timeout = adoptedClaim.timeout(context.settings());
+    timeout = adoptedClaim.timeout();
     identity = Optional.of(adoptedClaim.session());
     connection = attach(adoptedClaim.session());
   }

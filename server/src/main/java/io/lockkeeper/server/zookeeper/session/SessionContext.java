@@ -23,6 +23,11 @@ public record SessionContext(
   /** Makes one for a new store. */
   public SessionContext(
       StoreContext context, RootNodes rootNodes, ClaimRemoval claims, MemberNode member) {
-    this(context, rootNodes, claims, member, new LeftSessions(context.settings().sessionTimeout()));
+    this(
+        context,
+        rootNodes,
+        claims,
+        member,
+        new LeftSessions(context.settings().times().sessionTimeout()));
   }
 }

@@ -13,7 +13,7 @@ final class SessionTimeoutCheck {
   static Optional<String> problemOf(
       ZooKeeperSettings settings, Duration timeout, int grantedMillis) {
     long asked = timeout.toMillis();
-    long bound = settings.shortestSessionTimeout().toMillis();
+    long bound = settings.times().shortestSessionTimeout().toMillis();
     if (grantedMillis < asked) {
       return Optional.of(
           "ZooKeeper grants a session timeout of "
@@ -23,7 +23,7 @@ final class SessionTimeoutCheck {
               + " ms are asked for: raise its maxSessionTimeout, or lower the session timeout");
     }
     // One that was adopted from a coordinator with other settings is what it is.
-    if (timeout.equals(settings.sessionTimeout()) && grantedMillis <= bound) {
+    if (timeout.equals(settings.times().sessionTimeout()) && grantedMillis <= bound) {
       return Optional.of(
           "ZooKeeper grants a session timeout of "
               + grantedMillis

@@ -105,7 +105,7 @@ final class ConnectionIT {
             });
     Duration both = Duration.ofNanos(System.nanoTime() - startNanos);
     // Then
-    assertThat(both).isGreaterThan(settings.longestSilence().multipliedBy(3));
+    assertThat(both).isGreaterThan(settings.times().longestSilence().multipliedBy(3));
     assertThat(events.all(SessionEnded.class)).isEmpty();
   }
 

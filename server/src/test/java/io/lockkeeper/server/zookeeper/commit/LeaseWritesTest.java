@@ -48,7 +48,7 @@ final class LeaseWritesTest extends CommitBench {
   @ValueSource(longs = {Long.MIN_VALUE, 0, 86_400_001, Long.MAX_VALUE})
   void recordWithATtlThatNoLeaseHasIsNone(long ttlMillis) {
     // When
-    String record = "{\"ttlMillis\":" + ttlMillis + "}";
+    String record = "{\"format\":1,\"ttlMillis\":" + ttlMillis + "}";
     // Then
     assertThat(LeaseRecording.read(new LeaseId(1, 2), record.getBytes(StandardCharsets.UTF_8)))
         .isEmpty();

@@ -13,6 +13,10 @@ final class ClaimRecordTest {
   private static final String NAME = "0000000000000010";
   private static final SessionIdentity SESSION = new SessionIdentity(0x10, new byte[] {1, -2});
 
+  private static final String START = "{\"format\":1,\"timeoutMillis\":9,";
+  private static final String ATTACHABLE =
+      "\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"01\"";
+
   private static ClaimRecord record(String owner, String home, long epoch, boolean alone) {
     return new ClaimRecord(owner, home, SESSION, 30_000, epoch, alone);
   }
@@ -48,14 +52,21 @@ final class ClaimRecordTest {
         "",
         "gibberish",
         "{}",
-        "{\"owner\":\"peer\"}",
-        "{\"owner\":\"\",\"session\":\"0000000000000010\",\"password\":\"01\"}",
-        "{\"owner\":\"c\",\"session\":\"0000000000000011\",\"password\":\"01\"}",
-        "{\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"0\"}",
-        "{\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"zz\"}"
+        START + "\"owner\":\"peer\"}",
+        START + "\"owner\":\"\",\"session\":\"0000000000000010\",\"password\":\"01\"}",
+        START + "\"owner\":\"c\",\"session\":\"0000000000000011\",\"password\":\"01\"}",
+        START + "\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"0\"}",
+        START + "\"owner\":\"c\",\"session\":\"0000000000000010\",\"password\":\"zz\"}",
+        "{\"format\":1," + ATTACHABLE + "}",
+        "{\"timeoutMillis\":9," + ATTACHABLE + "}"
       })
   void recordByWhichNobodyCouldAttachIsNone(String data) {
     assertThat(ClaimRecord.read(NAME, bytes(data))).isEqualTo(Optional.empty());
+  }
+
+  @Test
+  void recordMayHaveNoMoreThanItTakesToAttach() {
+    assertThat(ClaimRecord.read(NAME, bytes(START + ATTACHABLE + "}"))).isPresent();
   }
 
   @Test

@@ -26,7 +26,7 @@ class RecordFormatTest {
   @CsvSource(
       quoteCharacter = '`',
       value = {
-        "``, true",
+        "``, false",
         "`\"format\":1,`, true",
         "`\"format\":2,`, true",
         "`\"format\":3,`, false",
@@ -41,7 +41,11 @@ class RecordFormatTest {
     byte[] entry =
         record(format, "\"lease\":\"77\",\"request\":\"r\",\"holder\":\"h\",\"index\":3");
     byte[] claim =
-        record(format, "\"owner\":\"c-1\",\"session\":\"" + CLAIM + "\",\"password\":\"00ff\"");
+        record(
+            format,
+            "\"owner\":\"c-1\",\"session\":\""
+                + CLAIM
+                + "\",\"password\":\"00ff\",\"timeoutMillis\":20000");
     byte[] lease = record(format, "\"ttlMillis\":15000,\"holder\":\"h\",\"secretHash\":\"x\"");
     byte[] member = record(format, "\"address\":\"host:9090\"");
     // When
@@ -53,6 +57,12 @@ class RecordFormatTest {
     assertThat(ClaimRecord.read(CLAIM, claim).isPresent()).isEqualTo(readable);
     assertThat(LeaseRecording.read(new LeaseId(1, 2), lease).isPresent()).isEqualTo(readable);
     assertThat(MemberRecord.read(member).address()).isEqualTo(readable ? "host:9090" : "");
+  }
+
+  @Test
+  void whatHasNoFormatIsNotOfAnotherReleaseEither() {
+    assertThat(Json.isOfAnotherRelease(record("\"format\":9,", "\"owner\":\"c-1\""))).isTrue();
+    assertThat(Json.isOfAnotherRelease(record("", "\"owner\":\"c-1\""))).isFalse();
   }
 
   @Test

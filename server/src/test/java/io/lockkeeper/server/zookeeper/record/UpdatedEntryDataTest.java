@@ -42,8 +42,8 @@ final class UpdatedEntryDataTest {
     // Given
     byte[] data =
         bytes(
-            "{\"lease\":\"l\",\"holder\":\"old\",\"needs_ms\":5,\"stream\":true,\"index\":9,"
-                + "\"part\":5,\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
+            "{\"format\":1,\"lease\":\"l\",\"holder\":\"old\",\"needs_ms\":5,\"stream\":true,"
+                + "\"index\":9,\"part\":5,\"token\":\"123\",\"later\":{\"a\":[1,2.50]}}");
     // When
     byte[] updated = updated(data, DESCRIBE);
     // Then
@@ -66,13 +66,13 @@ final class UpdatedEntryDataTest {
   @Test
   void wishKeepsEverythingElse() {
     // Given
-    byte[] data = bytes("{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\"}");
+    byte[] data = bytes("{\"format\":1,\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\"}");
     // When
     String updated = text(updated(data, new EntryUpdate.Ask(ASK)));
     // Then
     assertThat(updated)
         .isEqualTo(
-            "{\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\","
+            "{\"format\":1,\"lease\":\"l\",\"later\":7,\"index\":9,\"token\":\"123\","
                 + "\"ask\":{\"id\":\"a1\",\"by\":\"ops\",\"why\":\"reboot\",\"ms\":9}}");
   }
 
@@ -102,7 +102,7 @@ final class UpdatedEntryDataTest {
   @ValueSource(
       strings = {
         "__REVOKE__",
-        "{\"lease\":\"l\",\"z\":1,\"index\":9,\"ask\":{\"id\":\"other\"},\"y\":[]}"
+        "{\"format\":1,\"lease\":\"l\",\"z\":1,\"index\":9,\"ask\":{\"id\":\"other\"},\"y\":[]}"
       })
   void updatingTwiceChangesNothingMore(String data) {
     for (EntryUpdate update : new EntryUpdate[] {DESCRIBE, new EntryUpdate.Ask(ASK)}) {
