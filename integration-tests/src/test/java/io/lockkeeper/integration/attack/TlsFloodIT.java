@@ -73,7 +73,7 @@ final class TlsFloodIT {
   }
 
   @Test
-  void handshakesWithoutEndAreSlowedDownAndFillNeitherMemoryNorLog() throws Exception {
+  void handshakesWithoutEndFillNeitherMemoryNorLog() throws Exception {
     // Given: no certificate, and that of another authority
     List<SSLContext> wrong =
         List.of(
@@ -94,14 +94,7 @@ final class TlsFloodIT {
       }
     }
 
-    // Then: a busy machine may make so few handshakes a second that nothing has to wait
-    Awaitility.await("some wait for their turn")
-        .until(
-            () -> {
-              Floods.halfHellos(target.attack(), 200);
-              target.attack().close();
-              return target.refused("address-handshakes") > 0;
-            });
+    // Then
     target.assertServes();
     target.awaitGivenBack();
     Footprint after = Footprint.of(target.server());

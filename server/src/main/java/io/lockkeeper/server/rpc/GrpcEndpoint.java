@@ -59,8 +59,7 @@ public final class GrpcEndpoint {
   public GrpcEndpoint(GrpcSettings settings, Coordinator coordinator, AccessRules rules) {
     this.settings = settings;
     this.age = new ConnectionAge(settings.maxConnectionAge(), new Random());
-    this.gate =
-        new ConnectionGate(settings.limits().server(), safeguards, settings.tls().isPresent());
+    this.gate = new ConnectionGate(settings.limits().server(), safeguards);
     this.services =
         new GrpcServices(
             coordinator,

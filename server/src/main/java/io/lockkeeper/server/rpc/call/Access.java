@@ -22,7 +22,6 @@ import io.lockkeeper.server.security.Right;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -30,12 +29,6 @@ import java.util.function.Supplier;
 public final class Access {
 
   private static final Context.Key<Access> KEY = Context.key("access");
-
-  /** A refused call costs about as much as so many refused requests of a stream. */
-  private static final int CALL_TURNS = 10;
-
-  /** Less than passes between two renewals of the shortest lease. */
-  private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final Identity identity;
   private final String peer;
@@ -46,8 +39,8 @@ public final class Access {
   // Zero, or after how many nanoseconds the call itself, which was beyond the limit, would be
   // taken.
   private volatile long callWait;
-  // Whether something was beyond the limit; of a stream that is read slower, since its last pause.
-  private volatile boolean beyondLimit;
+  // Whether a request exceeded the limit; of a stream, since its last pause.
+  private volatile boolean overLimit;
 
   /**
    * Makes one.
@@ -128,7 +121,7 @@ public final class Access {
     Access access = requesting();
     if (weight > 1) {
       // As one it was counted when it came.
-      access.refuseIfBeyond(access.count(weight - 1, Math.max(weight, CALL_TURNS)));
+      access.countRequest(weight - 1);
     }
     return access;
   }
@@ -137,7 +130,7 @@ public final class Access {
    * Counts the call itself. Who gives something back is not refused for having called too often.
    */
   void countCall() {
-    callWait = count(1, CALL_TURNS);
+    callWait = count(1);
   }
 
   /**
@@ -162,39 +155,31 @@ public final class Access {
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void countRequest(int weight) {
-    refuseIfBeyond(count(weight, weight));
+    refuseIfBeyond(count(weight));
   }
 
   /** Counts a request that keeps or gives back what is held, and so is taken in any case. */
   public void countKept() {
-    long unused = count(1, 1);
+    long unused = count(1);
   }
 
-  private long count(int weight, int turns) {
-    Limits limits = limits();
-    long wait = usage.request(limits, weight);
+  private long count(int weight) {
+    long wait = usage.request(limits(), weight);
     if (wait > 0) {
-      beyondLimit = true;
-      usage.turnAway(limits, turns);
+      overLimit = true;
     }
     return wait;
   }
 
-  /** Returns how many nanoseconds a refusal waits: none, unless the caller makes too many. */
-  long refusalDelay() {
-    return beyondLimit || callWait > 0 ? usage.nanosUntilTurn() : 0;
+  boolean isOverLimit() {
+    return overLimit;
   }
 
-  /**
-   * Returns for how many nanoseconds a stream is not read: none, unless something that came on it
-   * since the last time was beyond the limit.
-   */
-  public long pause() {
-    if (!beyondLimit) {
-      return 0;
-    }
-    beyondLimit = false;
-    return Math.min(MAX_PAUSE_NANOS, usage.nanosUntilTurn());
+  /** Returns whether a request exceeded the limit since the last call of this method. */
+  boolean pollOverLimit() {
+    boolean over = overLimit;
+    overLimit = false;
+    return over;
   }
 
   /** Makes this the one of the current call. */
@@ -255,11 +240,6 @@ public final class Access {
   /** Returns whether he has a right on all locks whose names begin with a prefix. */
   public boolean permitsAll(Right right, String prefix) {
     return rules.authority().permitsAll(identity, right, prefix);
-  }
-
-  /** Returns whether he has any right on any lock of a namespace. */
-  public boolean permitsSome(String namespace) {
-    return rules.authority().permitsSome(identity, namespace);
   }
 
   /**

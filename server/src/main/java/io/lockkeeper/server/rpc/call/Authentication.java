@@ -67,7 +67,7 @@ public final class Authentication implements ServerInterceptor {
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
     Access access = access(call, headers);
     access.countCall();
-    CallGuard.delayRefusals(access::refusalDelay);
+    CallGuard.delayErrorsIf(access::isOverLimit);
     Context context = access.in(Context.current());
     if (call.getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY) {
       return Contexts.interceptCall(context, call, headers, next);

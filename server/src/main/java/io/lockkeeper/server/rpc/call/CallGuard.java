@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
+import java.util.function.BooleanSupplier;
 
 /**
  * Stands around every call: knows the peer, ends a call with the status that its exception stands
@@ -41,6 +41,9 @@ public final class CallGuard implements ServerInterceptor {
 
   private static final Duration FAR = Duration.ofDays(365);
 
+  /** Shorter than clients wait for any response. */
+  private static final long ERROR_DELAY_MILLIS = 1_000;
+
   private final Set<EndOnce<?, ?>> open = ConcurrentHashMap.newKeySet();
   private final CallAdmission admission;
   private final ScheduledExecutorService timer;
@@ -49,7 +52,7 @@ public final class CallGuard implements ServerInterceptor {
   /**
    * Makes one for calls that {@code admission} lets in.
    *
-   * @param timer for refusals that wait
+   * @param timer for errors that are delayed
    * @param stats where it is counted how calls end
    */
   public CallGuard(CallAdmission admission, ScheduledExecutorService timer, RpcStats stats) {
@@ -59,12 +62,13 @@ public final class CallGuard implements ServerInterceptor {
   }
 
   /**
-   * Lets refusals of the current call wait.
+   * Delays an error of the current call by {@value #ERROR_DELAY_MILLIS} ms, so that a caller which
+   * keeps exceeding its limit is rejected no faster than its open calls allow.
    *
-   * @param nanos how long, asked when there is one
+   * @param condition evaluated when there is an error
    */
-  static void delayRefusals(LongSupplier nanos) {
-    GUARDED.get().ifPresent(call -> call.delay = nanos);
+  static void delayErrorsIf(BooleanSupplier condition) {
+    GUARDED.get().ifPresent(call -> call.isDelayed = condition);
   }
 
   /** Ends the calls whose clients have not said within their time what they want. */
@@ -163,7 +167,7 @@ public final class CallGuard implements ServerInterceptor {
     private final ScheduledExecutorService timer;
     private final RpcStats stats;
     private volatile boolean waits = true;
-    private volatile LongSupplier delay = () -> 0;
+    private volatile BooleanSupplier isDelayed = () -> false;
     private volatile Optional<Future<?>> delayed = Optional.empty();
 
     EndOnce(
@@ -184,14 +188,14 @@ public final class CallGuard implements ServerInterceptor {
         stats.callEnded(Status.CANCELLED, new Metadata());
       }
       open.remove(this);
-      delayed.ifPresent(of -> of.cancel(false)); // it would keep the call until its turn
+      delayed.ifPresent(of -> of.cancel(false)); // It would keep the call in memory.
     }
 
     void fail(StatusRuntimeException status) {
       close(status.getStatus(), trailersOf(status));
     }
 
-    /** Ends the call now, whatever waits. */
+    /** Ends the call without a delay. */
     void end(StatusRuntimeException status) {
       ending.set(true);
       closeNow(status.getStatus(), trailersOf(status));
@@ -221,12 +225,12 @@ public final class CallGuard implements ServerInterceptor {
       if (!ending.compareAndSet(false, true)) {
         return;
       }
-      long nanos = status.isOk() ? 0 : delay.getAsLong();
-      if (nanos > 0) {
+      if (!status.isOk() && isDelayed.getAsBoolean()) {
         waits = false;
         delayed =
             Optional.of(
-                timer.schedule(() -> closeNow(status, trailers), nanos, TimeUnit.NANOSECONDS));
+                timer.schedule(
+                    () -> closeNow(status, trailers), ERROR_DELAY_MILLIS, TimeUnit.MILLISECONDS));
         if (ended.get()) {
           delayed.ifPresent(of -> of.cancel(false));
         }

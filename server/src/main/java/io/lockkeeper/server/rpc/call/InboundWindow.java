@@ -15,6 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class InboundWindow {
 
+  /** Shorter than the interval between two keep-alives of the shortest lease. */
+  private static final long PAUSE_MILLIS = 500;
+
   private final ServerCallStreamObserver<?> call;
   private final OutboundStream<?> out;
   private final int maxUnanswered;
@@ -29,8 +32,8 @@ public final class InboundWindow {
   /**
    * Stops gRPC from reading ahead. Must be called before the service method returns.
    *
-   * @param access says how long to read nothing
-   * @param timer for what is read later
+   * @param access tells whether a request exceeded the caller's limit
+   * @param timer for pauses
    */
   public InboundWindow(
       ServerCallStreamObserver<?> call,
@@ -72,13 +75,12 @@ public final class InboundWindow {
     unanswered.addAndGet(requests);
   }
 
-  /** Says that the request has been handed on. After one beyond a limit, the next has to wait. */
+  /** Says that the request has been handed on. After one above the limit, reading pauses. */
   public void handled() {
-    long pause = access.pause();
-    if (pause == 0) {
-      readOn();
+    if (access.pollOverLimit()) {
+      var unused = timer.schedule(this::readOn, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
     } else {
-      var unused = timer.schedule(this::readOn, pause, TimeUnit.NANOSECONDS);
+      readOn();
     }
   }
 

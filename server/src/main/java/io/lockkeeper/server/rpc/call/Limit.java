@@ -8,8 +8,6 @@ public enum Limit {
   CONNECTIONS,
   /** Connections from one address. */
   ADDRESS_CONNECTIONS,
-  /** Handshakes of an address whose connections end early: one waits for its turn, or is closed. */
-  ADDRESS_HANDSHAKES,
   /** Open calls in all. */
   CALLS,
   /** Open calls from one address. */

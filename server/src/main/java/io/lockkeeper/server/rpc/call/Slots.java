@@ -65,7 +65,7 @@ public final class Slots {
   }
 
   /** Returns by what an address counts; what comes from within the process has none. */
-  static Optional<ByteBuffer> networkOf(SocketAddress from) {
+  private static Optional<ByteBuffer> networkOf(SocketAddress from) {
     if (from instanceof InetSocketAddress inet && inet.getAddress() != null) {
       InetAddress address = inet.getAddress();
       byte[] bytes = address.getAddress();

@@ -20,12 +20,6 @@ public final class Usage {
   /** How long an account may save what it does not ask for: a batch comes at once. */
   private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /**
-   * The longest that somebody who was turned away waits for his turn. He must be told why: clients
-   * give a coordinator up that has not answered for three seconds.
-   */
-  static final long MAX_TURN_NANOS = TimeUnit.SECONDS.toNanos(2);
-
   private static final Duration RETRY = Duration.ofSeconds(1);
 
   private final Map<String, Account> accounts = new ConcurrentHashMap<>();
@@ -78,9 +72,6 @@ public final class Usage {
     /** When all that was asked for would have been asked for at the highest rate. */
     private final AtomicLong paidUntil = new AtomicLong(clock.getAsLong());
 
-    /** When all that was refused would have been refused at the highest rate. */
-    private final AtomicLong refusedUntil = new AtomicLong(clock.getAsLong());
-
     private Account(String name) {
       this.name = name;
     }
@@ -90,7 +81,7 @@ public final class Usage {
     }
 
     private boolean isIdle() {
-      return streams.get() == 0 && watches.get() == 0 && nanosUntil(paidUntil) == 0;
+      return streams.get() == 0 && watches.get() == 0 && paidUntil.get() - clock.getAsLong() <= 0;
     }
 
     /**
@@ -121,31 +112,8 @@ public final class Usage {
       return over(limits.requestsPerSecond() + " requests a second", Duration.ofNanos(wait));
     }
 
-    /**
-     * Counts what came beyond the limit: it takes its turn, so that whoever asks in vain as fast as
-     * he can is answered no faster than at the limit.
-     *
-     * @param weight as how many it counts, 1 and more
-     */
-    void turnAway(Limits limits, int weight) {
-      long cost = weight * nanosEach(limits);
-      refusedUntil.updateAndGet(
-          until -> Turns.oneMore(until, clock.getAsLong(), cost, MAX_TURN_NANOS));
-    }
-
-    /**
-     * Returns how many nanoseconds, two seconds at most, until all who were turned away had theirs.
-     */
-    long nanosUntilTurn() {
-      return nanosUntil(refusedUntil);
-    }
-
     private static long nanosEach(Limits limits) {
       return TimeUnit.SECONDS.toNanos(1) / limits.requestsPerSecond();
-    }
-
-    private long nanosUntil(AtomicLong time) {
-      return Math.max(0, time.get() - clock.getAsLong());
     }
 
     /**

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -71,8 +70,6 @@ final class CallGuardTest {
     }
   }
 
-  private static final long DAY = TimeUnit.DAYS.toNanos(1);
-
   @AutoClose("shutdownNow")
   private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
 
@@ -84,13 +81,13 @@ final class CallGuardTest {
   private final AtomicReference<ServerCall<RenewLeaseRequest, RenewLeaseResponse>> service =
       new AtomicReference<>();
 
-  private ServerCall.Listener<RenewLeaseRequest> accept(Transport transport, long delayNanos) {
+  private ServerCall.Listener<RenewLeaseRequest> accept(Transport transport, boolean delayed) {
     return guard.interceptCall(
         transport,
         new Metadata(),
         (call, headers) -> {
           service.set(call);
-          CallGuard.delayRefusals(() -> delayNanos);
+          CallGuard.delayErrorsIf(() -> delayed);
           return new ServerCall.Listener<>() {
             @Override
             public void onMessage(RenewLeaseRequest message) {
@@ -108,7 +105,7 @@ final class CallGuardTest {
   void answerToARequestBeforeTheOneThatEndedTheCallIsDropped() {
     // Given
     Transport transport = new Transport();
-    ServerCall.Listener<RenewLeaseRequest> listener = accept(transport, 0);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(transport, false);
 
     // When
     listener.onMessage(RenewLeaseRequest.getDefaultInstance());
@@ -124,7 +121,7 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsToldLaterAndTheEndOfAllIsNotWaitedFor() {
     // Given
     Transport refused = new Transport();
-    ServerCall.Listener<RenewLeaseRequest> listener = accept(refused, DAY);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(refused, true);
     // When
     listener.onMessage(RenewLeaseRequest.getDefaultInstance());
     service.get().sendMessage(RenewLeaseResponse.getDefaultInstance());
@@ -143,7 +140,7 @@ final class CallGuardTest {
   void refusalThatIsDelayedIsTheFirstOne() {
     // Given
     Transport refused = new Transport();
-    ServerCall.Listener<RenewLeaseRequest> listener = accept(refused, DAY);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(refused, true);
     // When
     service.get().close(Status.NOT_FOUND, new Metadata());
     service.get().close(Status.INTERNAL, new Metadata());
@@ -156,8 +153,8 @@ final class CallGuardTest {
   @Test
   void callIsCountedOnceByHowItEndedAndByWhyItWasRefused() {
     // Given
-    ServerCall.Listener<RenewLeaseRequest> refused = accept(new Transport(), 0);
-    ServerCall.Listener<RenewLeaseRequest> cancelled = accept(new Transport(), 0);
+    ServerCall.Listener<RenewLeaseRequest> refused = accept(new Transport(), false);
+    ServerCall.Listener<RenewLeaseRequest> cancelled = accept(new Transport(), false);
     // When
     refused.onMessage(RenewLeaseRequest.getDefaultInstance());
     refused.onComplete();
@@ -173,7 +170,7 @@ final class CallGuardTest {
   @Test
   void refusalOfACallThatIsGoneIsNotKept() {
     // Given
-    ServerCall.Listener<RenewLeaseRequest> listener = accept(new Transport(), DAY);
+    ServerCall.Listener<RenewLeaseRequest> listener = accept(new Transport(), true);
     listener.onMessage(RenewLeaseRequest.getDefaultInstance());
     assertThat(timer.getQueue()).hasSize(1);
     // When

@@ -47,24 +47,6 @@ class UsageTest {
   }
 
   @Test
-  void whoIsTurnedAwayTakesTurnsAtTheRateOfTheLimitOfTwoSecondsAtMost() {
-    // Given
-    Usage.Account account = usage.of("token:a");
-    // When
-    account.turnAway(FEW, 3);
-    // Then
-    assertThat(account.nanosUntilTurn()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(300));
-    assertThat(usage.of("token:b").nanosUntilTurn()).isZero();
-    // When
-    account.turnAway(FEW, 1_000);
-    // Then
-    assertThat(account.nanosUntilTurn()).isEqualTo(Usage.MAX_TURN_NANOS);
-    assertThat(account.request(FEW, 1)).as("what is refused is not owed").isZero();
-    now += Usage.MAX_TURN_NANOS;
-    assertThat(account.nanosUntilTurn()).isZero();
-  }
-
-  @Test
   void strangersAreCountedByAddressAndOfIpv6ByThoseThatOneHostMayHave() {
     assertThat(Usage.accountAt("10.0.0.7:51844")).isEqualTo("10.0.0.7");
     assertThat(Usage.accountAt("2001:db8:1:2:3:4:5:6:51844"))

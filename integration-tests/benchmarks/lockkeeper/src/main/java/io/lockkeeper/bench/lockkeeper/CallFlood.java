@@ -60,20 +60,11 @@ final class CallFlood implements Attack {
 
     /** Returns what goes on when the call has ended, however it did. */
     <Q, R> ClientResponseObserver<Q, R> untilEnd() {
-      return observer(answer -> false, () -> {});
-    }
-
-    /** Returns the same, for a call after whose end there is something to do first. */
-    <Q, R> ClientResponseObserver<Q, R> untilEndAnd(Runnable after) {
-      return observer(answer -> false, after);
+      return until(answer -> false);
     }
 
     /** Returns the same, for a call that is ended at an answer of that kind. */
     <Q, R> ClientResponseObserver<Q, R> until(Predicate<R> last) {
-      return observer(last, () -> {});
-    }
-
-    private <Q, R> ClientResponseObserver<Q, R> observer(Predicate<R> last, Runnable after) {
       return new ClientResponseObserver<>() {
         private Optional<ClientCallStreamObserver<Q>> stream = Optional.empty();
 
@@ -96,7 +87,6 @@ final class CallFlood implements Attack {
 
         @Override
         public void onCompleted() {
-          after.run();
           ended.increment();
           next();
         }

@@ -7,7 +7,6 @@ import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.lockkeeper.bench.load.Conversation;
 import io.lockkeeper.v1.AcquireRequest;
-import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.LockRequest;
@@ -26,6 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A client with an ordinary identity that does its worst, at full speed.
@@ -43,7 +43,6 @@ import java.util.stream.IntStream;
  *   <li>{@code leases}: leases that last as short as they may, one after the other
  *   <li>{@code lists}: lists and snapshots of some thousand locks that it holds
  *   <li>{@code garbage}: requests that are wrong or not permitted
- *   <li>{@code connections}: connections with a handshake and one request each
  * </ul>
  */
 public final class HostileLoad implements Conversation.Host {
@@ -60,7 +59,6 @@ public final class HostileLoad implements Conversation.Host {
   private static final Duration SHORTEST_TTL = Duration.newBuilder().setSeconds(2).build();
   private static final Map<String, String> LARGE = Map.of("note", "x".repeat(METADATA_BYTES));
 
-  private final Supplier<ManagedChannel> connect;
   private final List<ManagedChannel> channels;
   private final LongAdder answers = new LongAdder();
   private final AtomicLong number = new AtomicLong();
@@ -68,8 +66,11 @@ public final class HostileLoad implements Conversation.Host {
   private Optional<Holding> holding = Optional.empty();
 
   private HostileLoad(String server, int connections, ChannelCredentials credentials) {
-    connect = () -> NettyChannelBuilder.forTarget(server, credentials).directExecutor().build();
-    channels = IntStream.range(0, connections).mapToObj(i -> connect.get()).toList();
+    channels =
+        Stream.generate(() -> NettyChannelBuilder.forTarget(server, credentials))
+            .limit(connections)
+            .map(channel -> channel.directExecutor().build())
+            .toList();
   }
 
   /**
@@ -146,7 +147,6 @@ public final class HostileLoad implements Conversation.Host {
         yield calls(LISTS, this::read);
       }
       case "garbage" -> sessions(BATCH, this::garbage);
-      case "connections" -> calls(LISTS, (i, line) -> connectOnce(line));
       default -> throw new IllegalArgumentException(what);
     };
   }
@@ -233,13 +233,5 @@ public final class HostileLoad implements Conversation.Host {
               .setRelease(ReleaseRequest.newBuilder().setRequestId(id))
               .build();
     };
-  }
-
-  private void connectOnce(CallFlood.Line line) {
-    ManagedChannel channel = connect.get();
-    LockServiceGrpc.newStub(channel)
-        .getLock(
-            GetLockRequest.newBuilder().setName(PREFIX + "0").build(),
-            line.untilEndAnd(channel::shutdownNow));
   }
 }

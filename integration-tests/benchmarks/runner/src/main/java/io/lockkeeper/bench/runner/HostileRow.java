@@ -20,7 +20,7 @@ final class HostileRow extends OwnRow {
 
   /** What the hostile client can do; see {@code HostileLoad}. */
   static final List<String> ATTACKS =
-      List.of("locks", "tries", "cancels", "leases", "lists", "garbage", "connections");
+      List.of("locks", "tries", "cancels", "leases", "lists", "garbage");
 
   private static final int CLIENTS = 64;
   private static final String ALONE = "alone";
