@@ -1,6 +1,5 @@
 package io.lockkeeper.server.app;
 
-import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -48,11 +47,6 @@ public record HostPort(String host, int port) {
    */
   public static List<HostPort> parseList(String text) {
     return Arrays.stream(text.split(",", -1)).map(HostPort::parse).toList();
-  }
-
-  /** Returns the socket address; a name that does not resolve stays unresolved. */
-  public InetSocketAddress toSocketAddress() {
-    return new InetSocketAddress(host, port);
   }
 
   /** Returns whether only this machine reaches it: by its name and its range, without a lookup. */

@@ -1,6 +1,5 @@
 package io.lockkeeper.server.app;
 
-import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.FatalFailure;
 import io.lockkeeper.server.core.api.CoreSettings;
@@ -169,11 +168,6 @@ public final class LockkeeperServer implements AutoCloseable {
   /** Returns the port that HTTP is served on. */
   public int httpPort() {
     return http.port();
-  }
-
-  /** Returns the coordinator, for whoever runs in the same process. */
-  public Coordinator coordinator() {
-    return engine.coordinator();
   }
 
   /** Completes with a human-readable line if the server cannot go on; it should then be stopped. */

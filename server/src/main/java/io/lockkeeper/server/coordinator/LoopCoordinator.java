@@ -18,6 +18,7 @@ import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.LeaseView;
@@ -39,6 +40,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** The coordinator: runs the core on one event loop and brings requests to it and answers back. */
@@ -129,28 +131,33 @@ public final class LoopCoordinator implements Coordinator {
     runner.stop(grace);
   }
 
+  /** Asks the core something that it answers with an {@code A}. */
+  private <A extends Answer> CompletableFuture<A> ask(
+      Class<A> type, Function<CallId, ClientEvent> request) {
+    return inbox.ask(caller, request).thenApply(type::cast);
+  }
+
   @Override
   public CompletableFuture<OpenedLease> openLease(
       Duration ttl, String holder, Optional<String> chosen) {
     LeaseId id = chosen.map(ChosenSecret::leaseId).orElseGet(secrets::leaseId);
     String secret = chosen.orElseGet(secrets::secret);
-    return inbox
-        .ask(caller, call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
-        .thenApply(answer -> new OpenedLease((Answer.LeaseOpened) answer, secret));
+    return ask(
+            Answer.LeaseOpened.class,
+            call -> new ClientEvent.OpenLease(call, id, Secrets.hash(secret), ttl, holder))
+        .thenApply(answer -> new OpenedLease(answer, secret));
   }
 
   @Override
   public Attachment attach(LeaseId lease, String secret, SessionListener listener) {
     StreamId stream = new StreamId(streamIds.incrementAndGet());
     CompletableFuture<Answer.LeaseAttached> attached =
-        inbox
-            .ask(
-                caller,
+        ask(
+                Answer.LeaseAttached.class,
                 call -> {
                   runner.streams().add(stream, new StreamTarget.OfLease(listener));
                   return new ClientEvent.AttachLease(call, lease, Secrets.hash(secret), stream);
                 })
-            .thenApply(Answer.LeaseAttached.class::cast)
             .whenComplete(
                 (answer, refused) -> {
                   if (refused != null) {
@@ -214,9 +221,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<Answer.LeaseClosed> closeLease(LeaseId lease) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.CloseLease(call, lease))
-        .thenApply(Answer.LeaseClosed.class::cast);
+    return ask(Answer.LeaseClosed.class, call -> new ClientEvent.CloseLease(call, lease));
   }
 
   @Override
@@ -238,9 +243,8 @@ public final class LoopCoordinator implements Coordinator {
   @Override
   public CompletableFuture<Answer.ReleaseDone> release(
       LeaseId lease, String requestId, long token) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.Release(call, lease, requestId, token))
-        .thenApply(Answer.ReleaseDone.class::cast);
+    return ask(
+        Answer.ReleaseDone.class, call -> new ClientEvent.Release(call, lease, requestId, token));
   }
 
   @Override
@@ -248,62 +252,51 @@ public final class LoopCoordinator implements Coordinator {
       LockName lock, String requester, String reason, Optional<Duration> deadline) {
     RevocationRequest wish =
         new RevocationRequest(secrets.askId(), requester, reason, deadline, false);
-    return inbox
-        .ask(caller, call -> new ClientEvent.RequestRelease(call, lock, wish))
-        .thenApply(Answer.ReleaseAsked.class::cast);
+    return ask(Answer.ReleaseAsked.class, call -> new ClientEvent.RequestRelease(call, lock, wish));
   }
 
   @Override
   public CompletableFuture<Answer.Forced> forceRelease(
       LockName lock, long token, String requester, String reason, Optional<Duration> grace) {
     RevocationRequest wish = new RevocationRequest(secrets.askId(), requester, reason, grace, true);
-    return inbox
-        .ask(caller, call -> new ClientEvent.ForceRelease(call, lock, token, wish))
-        .thenApply(Answer.Forced.class::cast);
+    return ask(Answer.Forced.class, call -> new ClientEvent.ForceRelease(call, lock, token, wish));
   }
 
   @Override
   public CompletableFuture<Answer.Described> answerRelease(
       LeaseId lease, String requestId, Duration needs) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.AnswerRelease(call, lease, requestId, needs))
-        .thenApply(Answer.Described.class::cast);
+    return ask(
+        Answer.Described.class,
+        call -> new ClientEvent.AnswerRelease(call, lease, requestId, needs));
   }
 
   @Override
   public CompletableFuture<Answer.Described> updateMetadata(
       LeaseId lease, String requestId, Map<String, String> metadata) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.UpdateMetadata(call, lease, requestId, metadata))
-        .thenApply(Answer.Described.class::cast);
+    return ask(
+        Answer.Described.class,
+        call -> new ClientEvent.UpdateMetadata(call, lease, requestId, metadata));
   }
 
   @Override
   public CompletableFuture<Answer.LimitSet> configureLock(LockName lock, OptionalInt limit) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.ConfigureLock(call, lock, limit))
-        .thenApply(Answer.LimitSet.class::cast);
+    return ask(Answer.LimitSet.class, call -> new ClientEvent.ConfigureLock(call, lock, limit));
   }
 
   @Override
   public CompletableFuture<Answer.FreezeChanged> freeze(Freeze freeze) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.Freeze(call, freeze))
-        .thenApply(Answer.FreezeChanged.class::cast);
+    return ask(Answer.FreezeChanged.class, call -> new ClientEvent.Freeze(call, freeze));
   }
 
   @Override
   public CompletableFuture<Answer.FreezeChanged> unfreeze(String prefix) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.Unfreeze(call, prefix))
-        .thenApply(Answer.FreezeChanged.class::cast);
+    return ask(Answer.FreezeChanged.class, call -> new ClientEvent.Unfreeze(call, prefix));
   }
 
   @Override
   public CompletableFuture<Answer.LeaseClosed> forceCloseLease(LeaseName lease, String reason) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.ForceCloseLease(call, lease, reason))
-        .thenApply(Answer.LeaseClosed.class::cast);
+    return ask(
+        Answer.LeaseClosed.class, call -> new ClientEvent.ForceCloseLease(call, lease, reason));
   }
 
   @Override
@@ -318,9 +311,10 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<Notice.Position> position(LeaseId lease, String requestId) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.QueryPosition(call, lease, requestId))
-        .thenApply(answer -> ((Answer.PositionTold) answer).told());
+    return ask(
+            Answer.PositionTold.class,
+            call -> new ClientEvent.QueryPosition(call, lease, requestId))
+        .thenApply(Answer.PositionTold::told);
   }
 
   @Override
@@ -341,9 +335,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<TokenCheck> checkToken(LockName lock, long token) {
-    return inbox
-        .ask(caller, call -> new ClientEvent.CheckToken(call, lock, token))
-        .thenApply(Answer.TokenChecked.class::cast)
+    return ask(Answer.TokenChecked.class, call -> new ClientEvent.CheckToken(call, lock, token))
         .thenApply(
             checked ->
                 new TokenCheck(

@@ -22,7 +22,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -67,10 +66,6 @@ final class InMemoryQueues {
 
   int entries(LockName lock) {
     return directory(lock).entries.size();
-  }
-
-  Set<String> markers(LockName lock) {
-    return new TreeSet<>(directory(lock).markers.keySet());
   }
 
   Optional<StoreEvent.ReadEntry> read(LockName lock, String entry) {

@@ -17,13 +17,6 @@ public interface Authority {
    */
   boolean permitsAll(Identity identity, Right right, String prefix);
 
-  /**
-   * Returns whether it has any right on any lock of a namespace.
-   *
-   * @param namespace the first part of a lock's name
-   */
-  boolean permitsSome(Identity identity, String namespace);
-
   /** Returns how much one identity may have and ask for. */
   Limits limitsOf(Identity identity);
 
@@ -47,11 +40,6 @@ public interface Authority {
 
         @Override
         public boolean permitsAll(Identity identity, Right right, String prefix) {
-          return true;
-        }
-
-        @Override
-        public boolean permitsSome(Identity identity, String namespace) {
           return true;
         }
 

@@ -23,11 +23,6 @@ public final class LivePolicy implements Authority {
   }
 
   @Override
-  public boolean permitsSome(Identity identity, String namespace) {
-    return file.get().permitsSome(identity, namespace);
-  }
-
-  @Override
   public Limits limitsOf(Identity identity) {
     return file.get().limitsOf(identity);
   }

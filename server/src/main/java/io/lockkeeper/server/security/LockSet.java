@@ -40,15 +40,6 @@ final class LockSet {
     return names.contains(lock) || hasAllFrom(lock);
   }
 
-  /** Returns whether it has any lock whose name's first segment is {@code namespace}. */
-  boolean hasSomeIn(String namespace) {
-    String inside = namespace + "/";
-    return has(namespace)
-        || hasAllFrom(inside)
-        || Arrays.stream(prefixes).anyMatch(prefix -> prefix.startsWith(inside))
-        || names.stream().anyMatch(name -> name.startsWith(inside));
-  }
-
   /** Returns whether it has all locks that begin with {@code prefix}. */
   boolean hasAllFrom(String prefix) {
     int found = Arrays.binarySearch(prefixes, prefix);

@@ -70,11 +70,6 @@ public final class Policy implements Authority {
   }
 
   @Override
-  public boolean permitsSome(Identity identity, String namespace) {
-    return accessOf(identity).locks().values().stream().anyMatch(set -> set.hasSomeIn(namespace));
-  }
-
-  @Override
   public Limits limitsOf(Identity identity) {
     return accessOf(identity).limits();
   }

@@ -71,6 +71,8 @@ class LoopCoordinatorTest {
         Optional.empty(),
         Optional.empty(),
         Duration.ZERO,
+        false,
+        List.of(),
         false);
   }
 
@@ -156,6 +158,6 @@ class LoopCoordinatorTest {
     assertThat(heard.hear(Notice.Lost.class).reason()).isEqualTo(Notice.LossReason.SESSION_LOST);
     await().until(() -> heard.ends.equals(List.of(LeaseEnd.SESSION_LOST)));
     assertThat(get(coordinator.keepAlive(opened.lease().lease())))
-        .isEqualTo(new Answer.LeaseGone(LeaseEnd.SESSION_LOST, 1));
+        .isEqualTo(new Answer.LeaseGone(LeaseEnd.SESSION_LOST));
   }
 }

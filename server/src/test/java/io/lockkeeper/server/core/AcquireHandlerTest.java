@@ -427,6 +427,8 @@ class AcquireHandlerTest {
             Optional.of(Duration.ofSeconds(1)),
             Optional.empty(),
             Duration.ZERO,
+            false,
+            List.of(),
             false);
     Asked third = bench.acquire(new LeaseId(55, 5), command, bench.stream());
     bench.create(third);

@@ -251,6 +251,8 @@ public final class Bench {
         Optional.empty(),
         Optional.empty(),
         Duration.ZERO,
+        false,
+        List.of(),
         false);
   }
 

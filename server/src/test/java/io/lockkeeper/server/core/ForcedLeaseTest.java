@@ -87,6 +87,6 @@ class ForcedLeaseTest {
     // When
     bench.on(new ClientEvent.KeepAlive(keepAlive, lease));
     // Then
-    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.FORCED, 1));
+    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.FORCED));
   }
 }

@@ -220,7 +220,7 @@ class LeaseLifeTest {
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.LEASE_ENDED);
     assertThat(bench.all(Effect.TellLeaseEnd.class))
-        .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.EXPIRED));
+        .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.EXPIRED, ""));
     assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(2);
     assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
   }
@@ -241,7 +241,7 @@ class LeaseLifeTest {
     Asked asked = bench.acquire(lease, "late", "a");
     CallId release = bench.release(asked);
     // Then
-    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
+    assertThat(bench.answer(keepAlive)).isEqualTo(new Answer.LeaseGone(LeaseEnd.EXPIRED));
     assertThat(bench.answer(close)).isEqualTo(new Answer.LeaseClosed(true));
     assertThat(bench.failure(attach)).isEqualTo(Failure.Reason.UNKNOWN_LEASE);
     assertThat(bench.refusals(asked.stream())).containsExactly(Failure.Reason.UNKNOWN_LEASE);

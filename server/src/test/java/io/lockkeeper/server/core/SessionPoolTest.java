@@ -353,7 +353,7 @@ class SessionPoolTest {
         .isEqualTo(new Answer.ReleaseDone(Answer.ReleaseOutcome.RELEASED, 0));
     assertThat(bench.failure(open)).isEqualTo(Failure.Reason.UNAVAILABLE);
     assertThat(bench.all(Effect.TellLeaseEnd.class))
-        .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST));
+        .containsExactly(new Effect.TellLeaseEnd(stream, LeaseEnd.SESSION_LOST, ""));
     assertThat(bench.counts().leases()).isZero();
     assertThat(bench.counts().acquisitions()).isZero();
     assertThat(bench.all(StoreEffect.OpenSession.class)).hasSize(2);

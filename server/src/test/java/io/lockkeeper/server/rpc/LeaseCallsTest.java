@@ -91,12 +91,7 @@ class LeaseCallsTest {
         .answer()
         .complete(new Answer.LeaseRenewed(6_000_000_000L, 3));
     server.leases().renewLease(request, ended);
-    server
-        .coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 3));
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
     // Then
     RenewLeaseResponse response = renewed.next();
     assertThat(response.getValidFor().getSeconds()).isEqualTo(6);
@@ -116,12 +111,7 @@ class LeaseCallsTest {
         .leases()
         .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
         .renewLease(RenewLeaseRequest.newBuilder().setLeaseId(LEASE).build(), ended);
-    server
-        .coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
     // Then
     assertThat(ended.end().getDescription())
         .isEqualTo("the lease has ended: it was not renewed in time");

@@ -48,13 +48,6 @@ final class SomeRights implements Authority {
   }
 
   @Override
-  public boolean permitsSome(Identity identity, String namespace) {
-    Granted has = granted.get(identity.name());
-    String whole = namespace + '/';
-    return has != null && (whole.startsWith(has.prefix()) || has.prefix().startsWith(whole));
-  }
-
-  @Override
   public Limits limitsOf(Identity identity) {
     return limits.getOrDefault(identity.name(), Limits.DEFAULTS);
   }

@@ -134,12 +134,20 @@ public final class ViewSamples {
         List.of(waiter(MutexKind.EXCLUSIVE)),
         99,
         OptionalInt.empty(),
+        Optional.empty(),
         Optional.empty());
   }
 
   public static LockView held(String name, List<Contender> holders) {
     return new LockView(
-        new LockName(name), holders, 0, List.of(), 99, OptionalInt.empty(), Optional.empty());
+        new LockName(name),
+        holders,
+        0,
+        List.of(),
+        99,
+        OptionalInt.empty(),
+        Optional.empty(),
+        Optional.empty());
   }
 
   /** Returns a lock of configured permits whose next grant waits. */
@@ -151,7 +159,8 @@ public final class ViewSamples {
         List.of(),
         99,
         OptionalInt.of(limit),
-        Optional.of(delayNanos));
+        Optional.of(delayNanos),
+        Optional.empty());
   }
 
   public static LeaseView lease(String tag) {
@@ -180,7 +189,8 @@ public final class ViewSamples {
   }
 
   public static Notice.Queued queued() {
-    return new Notice.Queued(List.of(new Notice.Place(LOCK, 1, List.of(holder()))));
+    return new Notice.Queued(
+        List.of(new Notice.Place(LOCK, 1, List.of(holder()), Optional.empty())));
   }
 
   public static RefusedException refused(Failure.Reason reason) {

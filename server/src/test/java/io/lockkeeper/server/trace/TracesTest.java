@@ -69,7 +69,8 @@ class TracesTest {
 
   private static Notice queuedBehind(AcquireCommand holder) {
     Contender contender = ViewSamples.holder(MutexKind.EXCLUSIVE, "holder", holder.metadata());
-    return new Notice.Queued(List.of(new Notice.Place(LOCK, 1, List.of(contender))));
+    return new Notice.Queued(
+        List.of(new Notice.Place(LOCK, 1, List.of(contender), Optional.empty())));
   }
 
   private SpanData only() {

@@ -66,35 +66,6 @@ public record AcquireCommand(
     }
   }
 
-  /** Makes a request that holds nothing yet, and whose holder is not told who waits. */
-  public AcquireCommand(
-      List<WantedLock> locks,
-      Optional<LeaseId> lease,
-      String owner,
-      String requestId,
-      Optional<Duration> waitTimeout,
-      String holder,
-      Map<String, String> metadata,
-      Optional<Duration> positionInterval,
-      Optional<Duration> maxHold,
-      Duration lockDelay,
-      boolean unsearched) {
-    this(
-        locks,
-        lease,
-        owner,
-        requestId,
-        waitTimeout,
-        holder,
-        metadata,
-        positionInterval,
-        maxHold,
-        lockDelay,
-        unsearched,
-        List.of(),
-        false);
-  }
-
   /** Returns the same request under a lease. */
   public AcquireCommand under(LeaseId id) {
     return with(Optional.of(id), holder, metadata, heldTokens);

@@ -41,9 +41,8 @@ public sealed interface Answer {
    * The lease has ended and stays so.
    *
    * @param end why
-   * @param epoch its epoch when it ended
    */
-  record LeaseGone(LeaseEnd end, long epoch) implements Answer {}
+  record LeaseGone(LeaseEnd end) implements Answer {}
 
   /**
    * The lease is closed with all that it held.

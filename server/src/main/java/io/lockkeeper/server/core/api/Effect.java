@@ -64,12 +64,6 @@ public interface Effect {
    * @param message why, human-readable, may be empty
    */
   record TellLeaseEnd(StreamId stream, LeaseEnd end, String message) implements Effect {
-
-    /** Makes one that says no more. */
-    public TellLeaseEnd(StreamId stream, LeaseEnd end) {
-      this(stream, end, "");
-    }
-
     @Override
     public void applyTo(EffectHandler handler) {
       handler.tellLeaseEnd(this);

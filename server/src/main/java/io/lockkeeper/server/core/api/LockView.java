@@ -25,25 +25,4 @@ public record LockView(
     long revision,
     OptionalInt configuredLimit,
     Optional<Long> delayedForNanos,
-    Optional<FreezeView> frozen) {
-
-  /** Makes that of a lock that is not frozen. */
-  public LockView(
-      LockName lock,
-      List<Contender> holders,
-      int queueLength,
-      List<Contender> queue,
-      long revision,
-      OptionalInt configuredLimit,
-      Optional<Long> delayedForNanos) {
-    this(
-        lock,
-        holders,
-        queueLength,
-        queue,
-        revision,
-        configuredLimit,
-        delayedForNanos,
-        Optional.empty());
-  }
-}
+    Optional<FreezeView> frozen) {}

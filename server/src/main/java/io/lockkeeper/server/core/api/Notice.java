@@ -38,11 +38,6 @@ public sealed interface Notice {
    */
   record Place(LockName lock, int ahead, List<Contender> holders, Optional<FreezeView> frozen) {
 
-    /** Makes a place in the queue of a lock that is not frozen. */
-    public Place(LockName lock, int ahead, List<Contender> holders) {
-      this(lock, ahead, holders, Optional.empty());
-    }
-
     /** Returns how many are ahead where most are, zero if there are no places. */
     public static int most(List<Place> places) {
       int most = 0;

@@ -35,11 +35,6 @@ public record FencingToken(long value) {
     return new FencingToken((czxid << INDEX_BITS) | index);
   }
 
-  /** Returns the creation zxid that the token was made from. */
-  public long czxid() {
-    return value >>> INDEX_BITS;
-  }
-
   @Override
   public String toString() {
     return Long.toString(value);

@@ -20,9 +20,4 @@ public record Freeze(String prefix, String reason, String requester, Optional<Du
   public static Freeze unread(String prefix, String reason) {
     return new Freeze(prefix, reason, "", Optional.empty());
   }
-
-  /** Returns whether a lock is under the prefix. */
-  public boolean covers(LockName lock) {
-    return lock.value().startsWith(prefix);
-  }
 }

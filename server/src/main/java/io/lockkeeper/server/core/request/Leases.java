@@ -236,7 +236,7 @@ public final class Leases {
     if (session.isPresent()) {
       pool.ask(
           session.get(),
-          () -> core.reply(call, new Answer.LeaseGone(lease.end(), lease.epoch())),
+          () -> core.reply(call, new Answer.LeaseGone(lease.end())),
           () -> core.fail(call, Failure.Reason.MOVED, CoreState.NO_CONTACT));
     } else {
       core.fail(call, Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
@@ -246,7 +246,7 @@ public final class Leases {
   private void answerGone(CallId call, LeaseId id) {
     Optional<CoreState.EndedLease> ended = Optional.ofNullable(core.endedLeases.get(id));
     if (ended.isPresent() && !isForeign(id)) {
-      core.reply(call, new Answer.LeaseGone(ended.get().end(), ended.get().epoch()));
+      core.reply(call, new Answer.LeaseGone(ended.get().end()));
     } else {
       core.reply(call, new Answer.Failed(unknown(id)));
     }
@@ -523,8 +523,7 @@ public final class Leases {
     }
     if (lease.wasOpen()) {
       // One that was never open may be open elsewhere, or be opened by the same request yet.
-      core.endedLeases.put(
-          lease.id(), new CoreState.EndedLease(why, lease.epoch(), lease.identity()));
+      core.endedLeases.put(lease.id(), new CoreState.EndedLease(why, lease.identity()));
     }
     lease.ending(why);
     lease.expiryTimer().ifPresent(core.timers::cancel);

@@ -87,12 +87,6 @@ public sealed interface AcquisitionEvent {
    * @param message why, human-readable, may be empty
    */
   record LeaseEnded(LeaseEnd end, String message) implements AcquisitionEvent {
-
-    /** Makes one that says no more. */
-    public LeaseEnded(LeaseEnd end) {
-      this(end, "");
-    }
-
     @Override
     public AcquisitionState.Transition applyTo(AcquisitionState state) {
       return state.onLeaseEnded(end, message);

@@ -66,13 +66,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
      * @param message why
      * @param passing whether the same request may succeed later
      */
-    record Refuse(String message, boolean passing) implements Action {
-
-      /** Refuses for good. */
-      public Refuse(String message) {
-        this(message, false);
-      }
-    }
+    record Refuse(String message, boolean passing) implements Action {}
 
     /** Delete the entries, for certain. */
     record Delete() implements Action {}

@@ -122,10 +122,9 @@ public final class CoreState {
    * A lease that has ended here.
    *
    * @param end why
-   * @param epoch its epoch when it ended
    * @param identity whose it was; empty: nobody's
    */
-  public record EndedLease(LeaseEnd end, long epoch, String identity) {}
+  public record EndedLease(LeaseEnd end, String identity) {}
 
   /** Who listens on a stream: one acquisition, or a whole lease. */
   public sealed interface Subscriber {

@@ -235,7 +235,9 @@ public final class Adoptions {
         Optional.empty(),
         terms.maxHold(),
         terms.lockDelay(),
-        details.unsearched());
+        details.unsearched(),
+        List.of(),
+        false);
   }
 
   /** Returns the leases that were streams. */

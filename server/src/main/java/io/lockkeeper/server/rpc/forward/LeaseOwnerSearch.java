@@ -1,10 +1,8 @@
 package io.lockkeeper.server.rpc.forward;
 
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
-import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.rpc.call.Answers;
-import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -20,7 +18,7 @@ final class LeaseOwnerSearch {
   private final LeaseId lease;
   private final LeaseOwnerSearches shared;
   private final Executor serial;
-  private final Seeker seeker;
+  private final RoutedCall<?, ?> call;
   private final long startNanos = System.nanoTime();
   private boolean looked;
   private boolean paused;
@@ -28,31 +26,17 @@ final class LeaseOwnerSearch {
   private boolean closed;
   private Optional<Future<?>> pause = Optional.empty();
 
-  /** Whose search it is. Hears one of these for each question. */
-  interface Seeker {
-    /** This peer serves the lease. */
-    void onPeer(Peer peer);
-
-    /** The request should be tried here once more. */
-    void onHere();
-
-    /** There is no such lease. */
-    void onUnknown();
-
-    /** Nobody serves the lease soon enough, or nobody can say who does. */
-    void onGivenUp(Refusal why);
-  }
-
   /**
    * Prepares a search.
    *
    * @param serial runs one thing after the other
    */
-  LeaseOwnerSearch(LeaseId lease, LeaseOwnerSearches shared, Executor serial, Seeker seeker) {
+  LeaseOwnerSearch(
+      LeaseId lease, LeaseOwnerSearches shared, Executor serial, RoutedCall<?, ?> call) {
     this.lease = lease;
     this.shared = shared;
     this.serial = serial;
-    this.seeker = seeker;
+    this.call = call;
   }
 
   /** Asks who serves the lease: at once for the first time, then after a pause. */
@@ -90,7 +74,7 @@ final class LeaseOwnerSearch {
   }
 
   private void giveUp(String why) {
-    seeker.onGivenUp(Statuses.unreachable(why));
+    call.onGivenUp(Statuses.unreachable(why));
   }
 
   private void look() {
@@ -98,7 +82,7 @@ final class LeaseOwnerSearch {
     Answers.deliver(
         shared.locate(lease),
         found -> serial.execute(() -> unlessClosed(() -> onFound(found))),
-        refusal -> serial.execute(() -> unlessClosed(() -> seeker.onGivenUp(refusal))));
+        refusal -> serial.execute(() -> unlessClosed(() -> call.onGivenUp(refusal))));
   }
 
   private void onFound(LeaseLocation found) {
@@ -116,14 +100,14 @@ final class LeaseOwnerSearch {
 
   private void tryHere() {
     leavePlace();
-    seeker.onHere();
+    call.onHere();
   }
 
   private void onFoundElsewhere(LeaseLocation found) {
     if (found instanceof LeaseLocation.At at) {
-      seeker.onPeer(at.peer());
+      call.onPeer(at.peer());
     } else {
-      seeker.onUnknown();
+      call.onUnknown();
     }
   }
 

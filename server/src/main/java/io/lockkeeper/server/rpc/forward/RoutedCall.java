@@ -47,8 +47,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Until the first answer, the first request is kept, and nothing else is read from the client;
  * so the call can be tried anew anywhere. What happens, happens in serial.
  */
-final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
-    implements LeaseOwnerSearch.Seeker, OpenStreams.Leavable {
+final class RoutedCall<Q, R> extends ServerCall.Listener<Q> implements OpenStreams.Leavable {
 
   private final ServerCall<Q, R> call;
   private final Metadata headers;
@@ -207,8 +206,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
 
   // What the search finds, in serial.
 
-  @Override
-  public void onPeer(Peer peer) {
+  /** This peer serves the lease. */
+  void onPeer(Peer peer) {
     Optional<PeerLink> link = forwarding.peers().link(peer).filter(PeerLink::mayBeAsked);
     if (link.isEmpty()) {
       searchOn();
@@ -231,8 +230,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     forwardedCall.start(there, first.orElseThrow(), halfClosed);
   }
 
-  @Override
-  public void onHere() {
+  /** The request should be tried here once more. */
+  void onHere() {
     away = false;
     Q request = first.orElseThrow();
     context.run(
@@ -245,8 +244,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
         });
   }
 
-  @Override
-  public void onUnknown() {
+  /** There is no such lease. */
+  void onUnknown() {
     if (first.filter(NamedLease::opens).isPresent()) {
       onHere(); // Who had it when it was refused here has lost it since.
       return;
@@ -286,8 +285,8 @@ final class RoutedCall<Q, R> extends ServerCall.Listener<Q>
     finish(Statuses.of(new Failure(Failure.Reason.UNKNOWN_LEASE, Failure.nobodyServes(tag))));
   }
 
-  @Override
-  public void onGivenUp(Refusal why) {
+  /** Nobody serves the lease soon enough, or nobody can say who does. */
+  void onGivenUp(Refusal why) {
     finish(why);
   }
 

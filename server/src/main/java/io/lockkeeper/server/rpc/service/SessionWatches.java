@@ -3,18 +3,13 @@ package io.lockkeeper.server.rpc.service;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
-import io.lockkeeper.server.coordinator.api.WatchHandle;
-import io.lockkeeper.server.coordinator.api.WatchListener;
-import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.api.Failure;
-import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.rpc.wire.QuotedInput;
 import io.lockkeeper.server.rpc.wire.RequestReader;
 import io.lockkeeper.server.rpc.wire.Statuses;
-import io.lockkeeper.server.rpc.wire.WatchEvents;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.SessionResponse;
 import io.lockkeeper.v1.SessionWatched;
@@ -23,7 +18,6 @@ import io.lockkeeper.v1.WatchResponse;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /** The watches of one session stream. */
@@ -63,10 +57,9 @@ final class SessionWatches {
               Failure.Reason.TOO_MANY, "a session stream may have at most " + max + " watches"));
     }
     filter.names().forEach(lock -> access.require(Right.WATCH, lock));
-    access.usage().openWatch(access.limits());
     Watched watched = new Watched(id);
     watches.put(id, watched);
-    watched.attach(coordinator.watch(filter, request.getStartRevision(), watched));
+    watched.start(coordinator, filter, request.getStartRevision());
     if (out.isEnded()) {
       closeAll();
     }
@@ -90,40 +83,13 @@ final class SessionWatches {
   }
 
   /** One watch. */
-  private final class Watched implements WatchListener {
+  private final class Watched extends ClientWatch {
 
     private final String id;
-    private volatile Optional<WatchHandle> handle = Optional.empty();
-    private volatile boolean closed;
-    private final AtomicBoolean counted = new AtomicBoolean(true);
 
     Watched(String id) {
+      super(access);
       this.id = id;
-    }
-
-    void attach(WatchHandle started) {
-      handle = Optional.of(started);
-      // Room may have come back, or the watch been refused, before there was a handle.
-      started.ready();
-      if (closed) {
-        started.close();
-      }
-    }
-
-    void ready() {
-      handle.ifPresent(WatchHandle::ready);
-    }
-
-    void close() {
-      end();
-      handle.ifPresent(WatchHandle::close);
-    }
-
-    private void end() {
-      closed = true;
-      if (counted.compareAndSet(true, false)) {
-        access.usage().closeWatch();
-      }
     }
 
     @Override
@@ -132,27 +98,11 @@ final class SessionWatches {
     }
 
     @Override
-    public void onSnapshot(LockView lock) {
-      if (access.permits(Right.WATCH, lock.lock())) {
-        tell(() -> WatchEvents.snapshot(lock));
-      }
-    }
-
-    @Override
-    public void onSnapshotEnd(long revision) {
-      tell(() -> WatchEvents.snapshotEnd(revision));
-    }
-
-    @Override
-    public void onChange(WatchedChange change) {
-      if (access.permits(Right.WATCH, change.change().lock())) {
-        tell(() -> WatchEvents.change(change));
-      }
-    }
-
-    @Override
-    public void onGap(String reason) {
-      tell(() -> WatchEvents.gap(reason));
+    void send(Supplier<WatchResponse> event) {
+      events.send(
+          () ->
+              SessionResponse.newBuilder()
+                  .setWatched(SessionWatched.newBuilder().setWatchId(id).setEvent(event.get())));
     }
 
     @Override
@@ -160,16 +110,6 @@ final class SessionWatches {
       watches.remove(id, this);
       end();
       events.tellRefused(Statuses.of(why).toRefused().setWatch(id));
-    }
-
-    private void tell(Supplier<WatchResponse> event) {
-      // The client has ended it: what the loop had under way comes too late.
-      if (!closed) {
-        events.send(
-            () ->
-                SessionResponse.newBuilder()
-                    .setWatched(SessionWatched.newBuilder().setWatchId(id).setEvent(event.get())));
-      }
     }
   }
 }

@@ -21,6 +21,9 @@ public final class Statuses {
   private static final Duration RETRY_SOON = Duration.ofSeconds(1);
   private static final Duration RETRY_LATER = Duration.ofSeconds(5);
 
+  /** The status code and the reason that stand for a failure. */
+  private record Row(Code code, ErrorReason reason) {}
+
   private Statuses() {}
 
   /**
@@ -92,62 +95,45 @@ public final class Statuses {
 
   /** Returns the refusal that {@code failure} stands for. */
   public static Refusal of(Failure failure) {
-    Code code = codeOf(failure.reason());
+    Row row = rowOf(failure.reason());
     return new Refusal(
-        code,
-        reasonOf(failure.reason()),
+        row.code(),
+        row.reason(),
         failure.message(),
         "",
-        retryAfter(code),
+        retryAfter(row.code()),
         PeerHeaders.mayHelp(failure.reason()));
   }
 
-  private static ErrorReason reasonOf(Failure.Reason reason) {
+  private static Row rowOf(Failure.Reason reason) {
     return switch (reason) {
-      case UNKNOWN_LEASE, FOREIGN_LEASE -> ErrorReason.ERROR_REASON_UNKNOWN_LEASE;
-      case MOVED -> ErrorReason.ERROR_REASON_LEASE_MOVED;
-      case UNKNOWN_ACQUISITION -> ErrorReason.ERROR_REASON_UNKNOWN_ACQUISITION;
-      case SECRET_USED -> ErrorReason.ERROR_REASON_SECRET_USED;
-      case WRONG_SECRET -> ErrorReason.ERROR_REASON_WRONG_SECRET;
-      case REQUEST_ID_IN_USE -> ErrorReason.ERROR_REASON_REQUEST_ID_IN_USE;
-      case WRONG_TOKEN -> ErrorReason.ERROR_REASON_WRONG_TOKEN;
-      case WRONG_KIND -> ErrorReason.ERROR_REASON_WRONG_KIND;
-      case WRONG_LIMIT -> ErrorReason.ERROR_REASON_WRONG_LIMIT;
-      case NOT_WAITING -> ErrorReason.ERROR_REASON_NOT_WAITING;
-      case NOT_HELD -> ErrorReason.ERROR_REASON_NOT_HELD;
-      case ENDED -> ErrorReason.ERROR_REASON_ACQUISITION_ENDED;
-      case NO_HOLDER -> ErrorReason.ERROR_REASON_NO_HOLDER;
-      case NOT_FROZEN -> ErrorReason.ERROR_REASON_NOT_FROZEN;
-      case COUNTER_STUCK -> ErrorReason.ERROR_REASON_COUNTER_EXHAUSTED;
-      case QUEUE_FULL -> ErrorReason.ERROR_REASON_QUEUE_FULL;
-      case LEASE_FULL -> ErrorReason.ERROR_REASON_LEASE_FULL;
-      case TOO_MANY -> ErrorReason.ERROR_REASON_LIMIT_REACHED;
-      case UNAVAILABLE -> ErrorReason.ERROR_REASON_NO_ZOOKEEPER;
-      case LEAVING -> ErrorReason.ERROR_REASON_DRAINING;
-      case STORE_REFUSED -> ErrorReason.ERROR_REASON_STORE_REFUSED;
-    };
-  }
-
-  private static Code codeOf(Failure.Reason reason) {
-    return switch (reason) {
-      case UNKNOWN_LEASE, FOREIGN_LEASE, UNKNOWN_ACQUISITION, NO_HOLDER, NOT_FROZEN ->
-          Code.NOT_FOUND;
-      case SECRET_USED,
-          WRONG_SECRET,
-          REQUEST_ID_IN_USE,
-          WRONG_TOKEN,
-          WRONG_KIND,
-          WRONG_LIMIT,
-          NOT_WAITING,
-          NOT_HELD,
-          ENDED,
-          COUNTER_STUCK ->
-          Code.FAILED_PRECONDITION;
-      case QUEUE_FULL, LEASE_FULL, TOO_MANY -> Code.RESOURCE_EXHAUSTED;
-      case UNAVAILABLE, LEAVING, MOVED -> Code.UNAVAILABLE;
+      case UNKNOWN_LEASE, FOREIGN_LEASE ->
+          new Row(Code.NOT_FOUND, ErrorReason.ERROR_REASON_UNKNOWN_LEASE);
+      case UNKNOWN_ACQUISITION ->
+          new Row(Code.NOT_FOUND, ErrorReason.ERROR_REASON_UNKNOWN_ACQUISITION);
+      case NO_HOLDER -> new Row(Code.NOT_FOUND, ErrorReason.ERROR_REASON_NO_HOLDER);
+      case NOT_FROZEN -> new Row(Code.NOT_FOUND, ErrorReason.ERROR_REASON_NOT_FROZEN);
+      case SECRET_USED -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_SECRET_USED);
+      case WRONG_SECRET -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_WRONG_SECRET);
+      case REQUEST_ID_IN_USE ->
+          new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_REQUEST_ID_IN_USE);
+      case WRONG_TOKEN -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_WRONG_TOKEN);
+      case WRONG_KIND -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_WRONG_KIND);
+      case WRONG_LIMIT -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_WRONG_LIMIT);
+      case NOT_WAITING -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_NOT_WAITING);
+      case NOT_HELD -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_NOT_HELD);
+      case ENDED -> new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_ACQUISITION_ENDED);
+      case COUNTER_STUCK ->
+          new Row(Code.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_COUNTER_EXHAUSTED);
+      case QUEUE_FULL -> new Row(Code.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_QUEUE_FULL);
+      case LEASE_FULL -> new Row(Code.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_LEASE_FULL);
+      case TOO_MANY -> new Row(Code.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_LIMIT_REACHED);
+      case UNAVAILABLE -> new Row(Code.UNAVAILABLE, ErrorReason.ERROR_REASON_NO_ZOOKEEPER);
+      case LEAVING -> new Row(Code.UNAVAILABLE, ErrorReason.ERROR_REASON_DRAINING);
+      case MOVED -> new Row(Code.UNAVAILABLE, ErrorReason.ERROR_REASON_LEASE_MOVED);
       // An operator must mend ZooKeeper. FAILED_PRECONDITION would tell the caller that its request
       // was at fault.
-      case STORE_REFUSED -> Code.INTERNAL;
+      case STORE_REFUSED -> new Row(Code.INTERNAL, ErrorReason.ERROR_REASON_STORE_REFUSED);
     };
   }
 

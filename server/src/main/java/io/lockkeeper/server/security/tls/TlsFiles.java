@@ -74,11 +74,6 @@ public final class TlsFiles {
     return LoadedFiles.of(texts, "certificate-" + generation, clock.instant());
   }
 
-  /** Returns the files' paths. */
-  public TlsPaths paths() {
-    return paths;
-  }
-
   /** Returns what shows this server's own certificate, to callers and to those that it calls. */
   public X509ExtendedKeyManager keys() {
     return keys;

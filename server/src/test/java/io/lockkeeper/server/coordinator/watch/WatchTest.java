@@ -50,7 +50,8 @@ class WatchTest {
   }
 
   private static LockView view(LockName lock) {
-    return new LockView(lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty());
+    return new LockView(
+        lock, List.of(), 1, List.of(), 5, OptionalInt.empty(), Optional.empty(), Optional.empty());
   }
 
   private static final class Recorder implements WatchListener {

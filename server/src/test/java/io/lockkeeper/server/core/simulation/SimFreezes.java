@@ -133,7 +133,8 @@ final class SimFreezes {
     SimRules.check(
         node.isEmpty()
             || frozen.values().stream()
-                .noneMatch(w -> w.freeze().covers(lock) && w.frozenAt() < node.get().czxid),
+                .filter(w -> lock.value().startsWith(w.freeze().prefix()))
+                .noneMatch(w -> w.frozenAt() < node.get().czxid),
         () -> "granted though it was frozen before: " + what.get());
   }
 }

@@ -156,7 +156,7 @@ class AcquisitionStateTest {
   void reasonOfTheLeasesEndIsTheReasonOfTheLoss() {
     for (LeaseEnd end : EnumSet.complementOf(EnumSet.of(LeaseEnd.CANCELLED))) {
       AcquisitionState.Transition lost =
-          in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(end));
+          in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(end, ""));
       String expected =
           switch (end) {
             case EXPIRED -> "LOST LEASE_EXPIRED";
@@ -175,7 +175,7 @@ class AcquisitionStateTest {
   void leaseWhoseCallWasCancelledReleasesWhatItHolds() {
     // When
     AcquisitionState.Transition released =
-        in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(LeaseEnd.CANCELLED));
+        in(AcquisitionState.State.HELD).on(new AcquisitionEvent.LeaseEnded(LeaseEnd.CANCELLED, ""));
     // Then
     assertThat(released)
         .isEqualTo(in(AcquisitionState.State.HELD).on(new AcquisitionEvent.ReleaseAsked()));
@@ -249,7 +249,7 @@ class AcquisitionStateTest {
             new AcquisitionEvent.WaitExpired(
                 new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "")),
             new AcquisitionEvent.ReleaseAsked(),
-            new AcquisitionEvent.LeaseEnded(LeaseEnd.EXPIRED),
+            new AcquisitionEvent.LeaseEnded(LeaseEnd.EXPIRED, ""),
             new AcquisitionEvent.BoundLost(),
             new AcquisitionEvent.SessionGone(),
             new AcquisitionEvent.Removed(),

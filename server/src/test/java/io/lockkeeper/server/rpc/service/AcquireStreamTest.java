@@ -81,7 +81,9 @@ class AcquireStreamTest {
                 Optional.of(Duration.ofMillis(100)),
                 Optional.of(Duration.ofMillis(200)),
                 Duration.ofMillis(3_001),
-                true));
+                true,
+                List.of(),
+                false));
   }
 
   @Test
@@ -186,7 +188,8 @@ class AcquireStreamTest {
     // Given
     Contender wordy =
         ViewSamples.holder(ReadWriteKind.READ, "h".repeat(256), Map.of("k", "v".repeat(4_095)));
-    Notice.Place place = new Notice.Place(ViewSamples.LOCK, 20, Collections.nCopies(20, wordy));
+    Notice.Place place =
+        new Notice.Place(ViewSamples.LOCK, 20, Collections.nCopies(20, wordy), Optional.empty());
     // When
     AcquireResponse.Builder event =
         Notices.toEvent("r", 1, 1, new Notice.Queued(Collections.nCopies(64, place)), lock -> true);

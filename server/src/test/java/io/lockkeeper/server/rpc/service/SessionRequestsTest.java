@@ -97,12 +97,7 @@ class SessionRequestsTest {
     session.open();
     // When
     requests.onNext(keepAlive(7));
-    server
-        .coordinator
-        .keepAlives
-        .next()
-        .answer()
-        .complete(new Answer.LeaseGone(LeaseEnd.EXPIRED, 1));
+    server.coordinator.keepAlives.next().answer().complete(new Answer.LeaseGone(LeaseEnd.EXPIRED));
     // Then
     assertThat(client.next().getLeaseEnded().getReason().name())
         .isEqualTo("LEASE_END_REASON_EXPIRED");
