@@ -167,7 +167,7 @@ public final class InMemoryLockkeeper implements AutoCloseable {
   }
 
   /**
-   * Ends the server as a crash does: all connections break, and calls are turned away until {@link
+   * Ends the server as a crash does: all connections break, and calls are rejected until {@link
    * #refuseCalls} lets it back. Its leases and locks are a peer's from then on, or, without one,
    * its own when it is back, but nothing that lived in memory only: what has ended, how events were
    * numbered. Leases that are streams end.

@@ -36,9 +36,9 @@ final class Network implements ServerInterceptor {
     List.copyOf(calls).forEach(Call::pump);
   }
 
-  /** Turns new calls away, or not. */
-  void unreachable(boolean turnAway) {
-    unreachable = turnAway;
+  /** Sets whether new calls are rejected. */
+  void unreachable(boolean rejectsCalls) {
+    unreachable = rejectsCalls;
   }
 
   void delay(long requestNanos, long responseNanos) {

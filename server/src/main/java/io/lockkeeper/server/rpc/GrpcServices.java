@@ -187,7 +187,7 @@ public final class GrpcServices {
     }
 
     @Override
-    public void turnAway() {
+    public void stopAccepting() {
       health.drain("the coordinator is drained, as an operator has asked");
     }
 

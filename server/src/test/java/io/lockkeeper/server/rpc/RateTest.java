@@ -20,8 +20,10 @@ import io.lockkeeper.v1.RenewLeaseRequest;
 import io.lockkeeper.v1.RenewLeaseResponse;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -165,6 +167,41 @@ class RateTest {
     // Then
     assertThat(renewals.stream().map(renewal -> renewal.end().getCode()))
         .contains(Code.NOT_FOUND, Code.RESOURCE_EXHAUSTED);
+  }
+
+  @Test
+  void errorOfACallAboveTheLimitIsDelayedAlsoThatOfASession() {
+    // Given
+    GetLockRequest request = GetLockRequest.newBuilder().setName("a").build();
+    for (int i = 0; i < MANY; i++) {
+      secured.locks("greedy").getLock(request, Received.all());
+    }
+    Received<SessionRequest, SessionResponse> session = Received.all();
+    long startNanos = System.nanoTime();
+    // When
+    secured.locks("greedy").session(session).onNext(SessionMessages.resuming());
+    // Then
+    assertThat(session.end().isOk()).isFalse();
+    assertThat(Duration.ofNanos(System.nanoTime() - startNanos))
+        .isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void sessionAboveTheLimitIsReadNoFasterThanTwiceTheLimit() {
+    // Given
+    Received<SessionRequest, SessionResponse> client = Received.all();
+    StreamObserver<SessionRequest> session = open("greedy", client);
+    long startNanos = System.nanoTime();
+    // When
+    for (int i = 0; i < 2 * BEYOND; i++) {
+      session.onNext(of(locks("more-" + i, 1)));
+    }
+    // Then
+    List<SessionResponse> answers = Stream.generate(client::next).limit(2 * BEYOND).toList();
+    assertThat(answers).filteredOn(SessionResponse::hasRefused).isNotEmpty();
+    assertThat(Duration.ofNanos(System.nanoTime() - startNanos))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(500));
+    client.cancel();
   }
 
   @Test

@@ -22,6 +22,8 @@ import io.lockkeeper.server.security.Right;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -29,6 +31,9 @@ import java.util.function.Supplier;
 public final class Access {
 
   private static final Context.Key<Access> KEY = Context.key("access");
+
+  /** Half the interval between two keep-alives of the shortest lease. */
+  private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final Identity identity;
   private final String peer;
@@ -39,8 +44,9 @@ public final class Access {
   // Zero, or after how many nanoseconds the call itself, which was beyond the limit, would be
   // taken.
   private volatile long callWait;
-  // Whether a request exceeded the limit; of a stream, since its last pause.
-  private volatile boolean overLimit;
+  // After how many nanoseconds the requests of a stream that were rejected since its last pause
+  // would have been accepted, in sum.
+  private final AtomicLong rejectedNanos = new AtomicLong();
 
   /**
    * Makes one.
@@ -130,7 +136,7 @@ public final class Access {
    * Counts the call itself. Who gives something back is not refused for having called too often.
    */
   void countCall() {
-    callWait = count(1);
+    callWait = usage.request(limits(), 1);
   }
 
   /**
@@ -155,31 +161,28 @@ public final class Access {
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void countRequest(int weight) {
-    refuseIfBeyond(count(weight));
+    long wait = usage.request(limits(), weight);
+    rejectedNanos.addAndGet(wait);
+    refuseIfBeyond(wait);
   }
 
   /** Counts a request that keeps or gives back what is held, and so is taken in any case. */
   public void countKept() {
-    long unused = count(1);
+    long unused = usage.request(limits(), 1);
   }
 
-  private long count(int weight) {
-    long wait = usage.request(limits(), weight);
-    if (wait > 0) {
-      overLimit = true;
-    }
-    return wait;
-  }
-
+  /** Returns whether the call itself, or the work that it asks for, exceeded the limit. */
   boolean isOverLimit() {
-    return overLimit;
+    return callWait > 0 || rejectedNanos.get() > 0;
   }
 
-  /** Returns whether a request exceeded the limit since the last call of this method. */
-  boolean pollOverLimit() {
-    boolean over = overLimit;
-    overLimit = false;
-    return over;
+  /**
+   * Returns how long a stream is not read: as long as the requests that were rejected on it since
+   * the last call of this method would have taken at the limit, for each open stream of the caller.
+   * So all its streams together are rejected no faster than at the limit.
+   */
+  long takePauseNanos() {
+    return Math.min(MAX_PAUSE_NANOS, rejectedNanos.getAndSet(0) * usage.streams());
   }
 
   /** Makes this the one of the current call. */

@@ -62,8 +62,8 @@ public final class CallGuard implements ServerInterceptor {
   }
 
   /**
-   * Delays an error of the current call by {@value #ERROR_DELAY_MILLIS} ms, so that a caller which
-   * keeps exceeding its limit is rejected no faster than its open calls allow.
+   * Delays an error of the current call by {@value #ERROR_DELAY_MILLIS} ms, so that each open call
+   * of a caller that exceeds its limit costs at most one rejection per second.
    *
    * @param condition evaluated when there is an error
    */

@@ -15,9 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class InboundWindow {
 
-  /** Shorter than the interval between two keep-alives of the shortest lease. */
-  private static final long PAUSE_MILLIS = 500;
-
   private final ServerCallStreamObserver<?> call;
   private final OutboundStream<?> out;
   private final int maxUnanswered;
@@ -32,7 +29,7 @@ public final class InboundWindow {
   /**
    * Stops gRPC from reading ahead. Must be called before the service method returns.
    *
-   * @param access tells whether a request exceeded the caller's limit
+   * @param access says how long to pause
    * @param timer for pauses
    */
   public InboundWindow(
@@ -77,10 +74,11 @@ public final class InboundWindow {
 
   /** Says that the request has been handed on. After one above the limit, reading pauses. */
   public void handled() {
-    if (access.pollOverLimit()) {
-      var unused = timer.schedule(this::readOn, PAUSE_MILLIS, TimeUnit.MILLISECONDS);
-    } else {
+    long pause = access.takePauseNanos();
+    if (pause == 0) {
       readOn();
+    } else {
+      var unused = timer.schedule(this::readOn, pause, TimeUnit.NANOSECONDS);
     }
   }
 

@@ -125,6 +125,10 @@ public final class Usage {
       open(streams, limits.streams(), "open streams");
     }
 
+    int streams() {
+      return streams.get();
+    }
+
     void closeStream() {
       streams.decrementAndGet();
     }

@@ -42,7 +42,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
     int peers();
 
     /** Tells those who look at health that nothing more should come here. Idempotent. */
-    void turnAway();
+    void stopAccepting();
 
     /** Tells those whose streams are open to come again elsewhere. */
     void sendAway();
@@ -126,7 +126,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
     Map<String, String> details = Map.of("grace", grace.toString());
     access.requireAuditedRate(details);
     access.requireAll(Right.ADMIN, "");
-    surroundings.turnAway();
+    surroundings.stopAccepting();
     Answers.unary(
         access
             .audited(details, coordinator.drain(grace))

@@ -82,8 +82,8 @@ final class RootAccess {
     } else if (isOpen(acl)) {
       refused.accept(
           ours.get(index)
-              + " is open to everybody: stop all coordinators, run 'addauth digest USER:PASSWORD'"
-              + " (not needed with SASL) and 'setAcl -R "
+              + " is open to everybody: stop all coordinators, wait until their sessions have"
+              + " expired, run 'addauth digest USER:PASSWORD' (not needed with SASL) and 'setAcl -R "
               + context.paths().root()
               + " auth::cdrwa' in zkCli.sh, and start them with credentials");
     } else {

@@ -58,6 +58,9 @@ public final class RecordFormat {
 
   /** Returns what to show of a record that is not readable. */
   static String inWords(JsonNode object) {
+    if (object.path(FIELD).isMissingNode()) {
+      return "(a record without a format, which this version cannot read)";
+    }
     // As JSON: what is no printable character of a text is escaped, but for those beyond ASCII.
     String format =
         String.valueOf(object.get(FIELD))

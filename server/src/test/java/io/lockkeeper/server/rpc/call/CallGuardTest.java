@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -71,7 +73,13 @@ final class CallGuardTest {
   }
 
   @AutoClose("shutdownNow")
-  private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+  private final ScheduledThreadPoolExecutor timer =
+      new ScheduledThreadPoolExecutor(1) {
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+          return super.schedule(task, 1, TimeUnit.DAYS); // The test runs it.
+        }
+      };
 
   private final RpcStats stats = new RpcStats();
   private final CallGuard guard =
