@@ -22,7 +22,7 @@ final class RefusalScenarios {
   }
 
   @Sentence(
-      "INVALID_ARGUMENT: a field is malformed or out of its range; google.rpc.BadRequest and Refused.field name it.")
+      "INVALID_ARGUMENT: a field is malformed or out of range; google.rpc.BadRequest and Refused.field name it.")
   static void malformedAcquireIsOver(Stage stage) {
     refusedForGood(
         stage,
@@ -149,7 +149,7 @@ final class RefusalScenarios {
   }
 
   @Sentence(
-      "UNAVAILABLE: another coordinator serves the lease from now on, and it is not certain whether the request was carried out.")
+      "UNAVAILABLE: another coordinator now serves the lease, and it is unknown whether the request was carried out.")
   static void repeatedHoldThatIsRefusedForNowIsKept(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().fail(Code.UNAVAILABLE, "gone");
@@ -216,7 +216,7 @@ final class RefusalScenarios {
   }
 
   @Sentence(
-      "INVALID_ARGUMENT: a field is malformed or out of its range; google.rpc.BadRequest and Refused.field name it.")
+      "INVALID_ARGUMENT: a field is malformed or out of range; google.rpc.BadRequest and Refused.field name it.")
   static void openThatIsRefusedForGoodEndsTheRequest(Stage stage) {
     openRefused(stage, Statuses.of(Code.INVALID_ARGUMENT, "INVALID_FIELD"));
   }

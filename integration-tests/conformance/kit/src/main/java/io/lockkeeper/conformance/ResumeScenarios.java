@@ -177,7 +177,7 @@ final class ResumeScenarios {
     stage.expect("w", "not_acquired");
   }
 
-  @Sentence("FAILED_PRECONDITION: the secret is not the lease's. Do not resume again.")
+  @Sentence("FAILED_PRECONDITION: the secret does not match the lease. Do not resume again.")
   static void wrongSecretIsNotTriedAgain(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().fail(Code.UNAVAILABLE, "gone");
@@ -202,8 +202,7 @@ final class ResumeScenarios {
     mustNotBeOpenedAgain(stage, held.server(), held.open());
   }
 
-  @Sentence(
-      "the lease that was opened with the secret that the client chose has ended: choose another secret.")
+  @Sentence("the lease that was opened with this secret has ended: choose another secret.")
   static void secretOfALeaseThatHasEndedIsNotUsedAgain(Stage stage) {
     ScriptedServer server = stage.server();
     stage.client(server);
