@@ -145,12 +145,8 @@ public final class Access {
    * @throws OverLimitException if the caller makes too many; it says when there will not be
    */
   public void requireRate() {
-    refuseIfBeyond(callWait);
-  }
-
-  private void refuseIfBeyond(long wait) {
-    if (wait > 0) {
-      throw usage.tooManyRequests(limits(), wait);
+    if (callWait > 0) {
+      throw usage.tooManyRequests(limits(), callWait);
     }
   }
 
@@ -162,8 +158,10 @@ public final class Access {
    */
   public void countRequest(int weight) {
     long wait = usage.request(limits(), weight);
-    rejectedNanos.addAndGet(wait);
-    refuseIfBeyond(wait);
+    if (wait > 0) {
+      rejectedNanos.addAndGet(wait);
+      throw usage.tooManyRequests(limits(), wait);
+    }
   }
 
   /** Counts a request that keeps or gives back what is held, and so is taken in any case. */
@@ -182,7 +180,9 @@ public final class Access {
    * So all its streams together are rejected no faster than at the limit.
    */
   long takePauseNanos() {
-    return Math.min(MAX_PAUSE_NANOS, rejectedNanos.getAndSet(0) * usage.streams());
+    return rejectedNanos.get() == 0
+        ? 0
+        : Math.min(MAX_PAUSE_NANOS, rejectedNanos.getAndSet(0) * usage.streams());
   }
 
   /** Makes this the one of the current call. */

@@ -28,7 +28,6 @@ import io.lockkeeper.v1.OpenSession;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -98,13 +97,6 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
         });
     streams.add(this, CallGuard.connection(), true);
     inbound.readNext();
-  }
-
-  private void inTime(Duration delay, Runnable otherwise) {
-    timeout = Optional.of(timer.schedule(otherwise, delay.toMillis(), TimeUnit.MILLISECONDS));
-    if (out.isEnded()) {
-      cancelTimeout();
-    }
   }
 
   private void cancelTimeout() {
@@ -234,7 +226,12 @@ final class SessionStream implements StreamObserver<SessionRequest>, OpenStreams
       out.fail(Statuses.of(Fields.invalid("open", "must be the first request of a session")));
       return;
     }
-    inTime(Duration.ofSeconds(Coordinator.ANSWER_SECONDS + 5L), out::complete);
+    timeout =
+        Optional.of(
+            timer.schedule(out::complete, Coordinator.ANSWER_SECONDS + 5L, TimeUnit.SECONDS));
+    if (out.isEnded()) {
+      cancelTimeout();
+    }
     inbound.senderIsDone();
   }
 
