@@ -289,7 +289,7 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The state of locks, and then every change, until the loop is left. Goes on over servers by itself; when `signal` is aborted, its reason is thrown.
+   * The state of locks, and then every change, until the loop is left. Reconnects to other servers by itself. When `signal` is aborted, its reason is thrown.
    *
    * @param what up to 256 names, or a prefix of all
    */

@@ -423,7 +423,7 @@ class AsyncClient:
 
         Of up to 256 names, or of all that begin with ``prefix``.
 
-        Goes on over servers by itself; what may have been missed is told as a gap, and a snapshot follows.
+        Reconnects to other servers by itself. A gap event means that events can be missing; a snapshot follows.
         """
         return self._alive().watch(names, prefix)
 

@@ -355,10 +355,11 @@ public final class LockkeeperClient implements AutoCloseable {
   }
 
   /**
-   * Ends all watches and the lease, and with it all locks: those still held are told lost, and the
-   * watches' listeners are told, too. Waits until the server has confirmed, 5 s at most; otherwise
-   * the lease ends by its time to live. Then ends all threads. Idempotent. An interrupt cuts the
-   * wait short and is kept; that of a task whose own lock is lost with this comes after it.
+   * Ends all watches and the lease, and with it all locks. Locks that are still held complete as
+   * lost, and the listeners of watches are notified. Waits up to 5 s until the server has
+   * confirmed; otherwise the lease ends when its TTL has passed. Then ends all threads. Idempotent.
+   * An interrupt ends the wait early and is kept. A task whose own lock is lost by this call is
+   * interrupted afterwards.
    */
   @Override
   public void close() {
