@@ -169,7 +169,7 @@ class ContentionTest {
     bench.attach(lease);
     // Then: with a number of its own
     assertThat(told(holder)).containsExactly(ONE, ONE);
-    assertThat(bench.tells("h").map(Effect.Tell::sequence)).containsExactly(1L, 2L, 1L, 3L);
+    assertThat(bench.tells("h").map(Effect.Tell::sequence)).containsExactly(1L, 2L, 3L, 4L);
     // When
     bench.release(waiter);
     bench.deleteAll(waiter);

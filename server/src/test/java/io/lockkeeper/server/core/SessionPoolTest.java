@@ -191,11 +191,25 @@ class SessionPoolTest {
     int before = bench.told(held).size();
     // When
     bench.attach(lease);
-    // Then: the grant keeps its number, and so is a repetition; what ends the jeopardy is none
+    // Then
     assertThat(bench.told(held).subList(before, bench.told(held).size()))
         .hasSize(2)
         .last()
         .isEqualTo(new Notice.Safe(Bench.TTL.toNanos()));
+    // And: a client that received the jeopardy and not the grant does not take it for a duplicate
+    assertThat(bench.tells("r").map(Effect.Tell::sequence)).containsExactly(1L, 2L, 4L, 5L);
+  }
+
+  @Test
+  void grantThatNothingFollowedKeepsItsNumberWhenItIsSentAgain() {
+    // Given
+    LeaseId lease = bench.lease();
+    Asked held = bench.acquireInSession(bench.attach(lease), lease, "r", "a");
+    bench.create(held);
+    // When
+    bench.attach(lease);
+    // Then
+    assertThat(bench.tells("r").map(Effect.Tell::sequence)).containsExactly(1L, 1L);
   }
 
   @Test

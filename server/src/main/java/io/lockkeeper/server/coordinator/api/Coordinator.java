@@ -84,7 +84,7 @@ public interface Coordinator {
   interface SessionListener {
     /**
      * Something happened to an acquisition. Numbered from 1 within the acquisition and the epoch of
-     * its lease; a repeat keeps its number.
+     * its lease; a repeat keeps its number unless others followed it.
      */
     void onNotice(String requestId, long epoch, long sequence, Notice notice);
 

@@ -312,7 +312,7 @@ public final class AcquisitionLifecycle {
     send(
         target.get(),
         acquisition,
-        acquisition.noticeSequence(),
+        acquisition.numberAgain(),
         acquisition.lastNotice().map(last -> refreshed(acquisition, last)).get());
     if (acquisition.state().isHeld()) {
       replayContact(acquisition);

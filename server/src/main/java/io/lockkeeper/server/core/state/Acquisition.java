@@ -436,6 +436,17 @@ public final class Acquisition {
     return noticeSequence;
   }
 
+  /**
+   * Returns the number with which {@link #lastNotice} is sent again: its own, unless other notices
+   * followed it. A client that received those would take its number for that of a duplicate.
+   */
+  public long numberAgain() {
+    if (noticeSequence != sequence) {
+      noticeSequence = ++sequence;
+    }
+    return noticeSequence;
+  }
+
   /** Returns whether the client was told that it waits. */
   public boolean wasPlaced() {
     return lastNotice.isPresent() && lastNotice.get() instanceof Notice.Queued;
