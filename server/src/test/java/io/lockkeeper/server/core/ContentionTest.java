@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.simulation.Wish;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -135,6 +136,22 @@ class ContentionTest {
     // Then
     assertThat(told(one)).containsExactly(ONE);
     assertThat(told(other)).containsExactly(ONE);
+  }
+
+  @Test
+  void readerIsToldOfALevelThatWaitsAheadOfIt() {
+    // Given: the first reader has released, and its deletion is not committed
+    Asked first = bench.alone(Wish.named("r1").read("a"));
+    LeaseId lease = bench.lease();
+    bench.createAll(bench.ask(lease, Wish.named("r2").by("o").read("a")));
+    Asked last = bench.alone(Wish.named("r3").read("a").notifiedOfContention());
+    bench.release(first);
+    // When: a level with a lock delay waits for that commit
+    Wish level = Wish.named("level").by("o").read("a").delaying(Duration.ofSeconds(1));
+    bench.createAll(bench.ask(lease, level));
+    bench.alone(Wish.named("w").write("a"));
+    // Then
+    assertThat(told(last)).isNotEmpty();
   }
 
   @Test

@@ -101,7 +101,9 @@ public final class LockQueue {
    * @return the entries that hold now and did not before
    */
   public List<Entry> admit(long nowNanos, OptionalInt configuredLimit) {
+    List<Entry> before = holders;
     holders = Admission.holders(entries, configuredLimit);
+    addThoseBehindAWaiter(before);
     List<Entry> admitted = List.of();
     for (Entry holder : holders) {
       if (!holder.holds()) {
@@ -113,9 +115,27 @@ public final class LockQueue {
     return admitted;
   }
 
+  /**
+   * An entry that was placed beside a holder can wait, for the commit of a release, ahead of others
+   * that hold already: those go on holding.
+   */
+  private void addThoseBehindAWaiter(List<Entry> before) {
+    int admitted = holders.size();
+    for (Entry entry : before) {
+      boolean behind = admitted == 0 || Entry.ORDER.compare(holders.get(admitted - 1), entry) < 0;
+      if (behind && entry.holds() && isHeldStill(entry)) {
+        holders.add(entry);
+      }
+    }
+  }
+
+  private boolean isHeldStill(Entry entry) {
+    return !entry.isReleased() && entries.contains(entry);
+  }
+
   /** Takes those who have released off the holders, and admits nobody. */
   public void admitNobody() {
-    holders = holders.stream().filter(e -> !e.isReleased() && entries.contains(e)).toList();
+    holders = holders.stream().filter(this::isHeldStill).toList();
   }
 
   /**
