@@ -1,5 +1,6 @@
 package io.lockkeeper.cli.server;
 
+import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Logging;
 import io.lockkeeper.server.app.EmbeddedZooKeeper;
 import io.lockkeeper.server.app.LockkeeperServer;
@@ -9,6 +10,7 @@ import io.lockkeeper.server.security.tls.TlsPaths;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import picocli.CommandLine.Command;
 
 /** Runs a coordinator with its own ZooKeeper. */
@@ -46,13 +48,24 @@ public final class DevCommand extends ServerCommand {
                 settings.embeddedPort(),
                 settings.tickTime(),
                 settings.lockSessionTimeout().multipliedBy(2),
+                run.end(),
                 () -> run.fail("the embedded ZooKeeper has died; its last words are in the log"));
         LockkeeperServer server =
             LockkeeperServer.start(config.withZooKeeperConnect(zookeeper.connectString()))) {
-      if (server.awaitServing(READY_LIMIT)) {
-        welcome(config, zookeeper, server, spec.commandLine().getOut());
-      }
+      // Not on this thread, which waits for signals.
+      Thread welcome =
+          new Thread(
+              () -> {
+                if (server.awaitServing(READY_LIMIT)) {
+                  welcome(config, zookeeper, server, spec.commandLine().getOut());
+                }
+              },
+              "welcome");
+      welcome.setDaemon(true);
+      welcome.start();
       return run.await(server);
+    } catch (CancellationException stoppedAtStart) {
+      return ExitCodes.OK;
     }
   }
 

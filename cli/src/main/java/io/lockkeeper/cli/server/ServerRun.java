@@ -99,6 +99,11 @@ final class ServerRun implements AutoCloseable {
     }
   }
 
+  /** Completes when {@link #await} is to end: a start that is not finished should be cancelled. */
+  CompletableFuture<Integer> end() {
+    return end;
+  }
+
   /** Ends {@link #await} with a failure; the first end counts. */
   void fail(String message) {
     end.completeExceptionally(new CliException(ExitCodes.FAILED, message));

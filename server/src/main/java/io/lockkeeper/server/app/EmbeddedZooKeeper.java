@@ -1,16 +1,26 @@
 package io.lockkeeper.server.app;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
 import java.util.Properties;
-import org.apache.zookeeper.server.embedded.ExitHandler;
-import org.apache.zookeeper.server.embedded.ZooKeeperServerEmbedded;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.server.DatadirCleanupManager;
+import org.apache.zookeeper.server.ZooKeeperServerMain;
+import org.apache.zookeeper.server.persistence.FileTxnLog;
+import org.apache.zookeeper.server.persistence.TxnLog;
+import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.util.ServiceUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,13 +34,13 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(EmbeddedZooKeeper.class);
   private static final String LOOPBACK = "127.0.0.1";
-  private static final Duration START_LIMIT = Duration.ofSeconds(60);
-  private static final String GENERATED_CONFIG = "zookeeper.configuration*.properties";
+  private static final long START_LIMIT_SECONDS = 60;
+  private static final long STOP_LIMIT_MILLIS = 10_000;
 
   private final DirectoryLock directoryLock;
-  private final ZooKeeperServerEmbedded server;
+  private final Server server;
 
-  private EmbeddedZooKeeper(DirectoryLock directoryLock, ZooKeeperServerEmbedded server) {
+  private EmbeddedZooKeeper(DirectoryLock directoryLock, Server server) {
     this.directoryLock = directoryLock;
     this.server = server;
   }
@@ -42,19 +52,27 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
    * @param port its port; 0 for any free one
    * @param tickTime its tick: the granularity of session timeouts
    * @param maxSessionTimeout the longest session timeout that it grants
-   * @param onDeath told once if the server ends by itself, on any thread
-   * @throws StartException if the port or the directory is in use, or it does not start within a
-   *     minute
+   * @param cancelled stops the start when it completes
+   * @param onDeath told once if the server ends by itself after it served, on any thread
+   * @throws StartException if the port or the directory is in use, the data cannot be used, or it
+   *     does not start within a minute
+   * @throws CancellationException if {@code cancelled} completes first
    */
   public static EmbeddedZooKeeper start(
-      Path dataDir, int port, Duration tickTime, Duration maxSessionTimeout, Runnable onDeath) {
-    DirectoryLock directoryLock = DirectoryLock.take(dataDir.resolve("zookeeper"));
+      Path dataDir,
+      int port,
+      Duration tickTime,
+      Duration maxSessionTimeout,
+      CompletableFuture<?> cancelled,
+      Runnable onDeath) {
+    Path baseDir = dataDir.resolve("zookeeper");
+    DirectoryLock directoryLock = DirectoryLock.take(baseDir);
     try {
       requireFreePort(port);
       setProcessWideSwitches();
-      ZooKeeperServerEmbedded server =
-          launch(dataDir.resolve("zookeeper"), properties(port, tickTime, maxSessionTimeout));
-      ServiceUtils.setSystemExitProcedure(code -> onDeath.run());
+      Path data = baseDir.resolve("data").toAbsolutePath();
+      Server server = new Server(properties(data, port, tickTime, maxSessionTimeout), onDeath);
+      launch(server, data.resolve("version-2"), cancelled);
       return new EmbeddedZooKeeper(directoryLock, server);
     } catch (RuntimeException e) {
       release(directoryLock);
@@ -70,12 +88,100 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
   /** Stops the server; its data stays. */
   @Override
   public void close() {
-    server.close();
+    server.stop();
     release(directoryLock);
   }
 
-  private static Properties properties(int port, Duration tickTime, Duration maxSessionTimeout) {
+  /**
+   * ZooKeeper's own main class. The class that ZooKeeper offers for embedding waits forever for a
+   * server that cannot read its data, and drops the reason.
+   */
+  private static final class Server extends ZooKeeperServerMain {
+
+    private final org.apache.zookeeper.server.ServerConfig config =
+        new org.apache.zookeeper.server.ServerConfig();
+    private final DatadirCleanupManager cleanup;
+    private final Runnable onDeath;
+    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final Thread runner = daemon(this::run, "embedded-zookeeper");
+
+    Server(Properties properties, Runnable onDeath) {
+      this.onDeath = onDeath;
+      QuorumPeerConfig parsed = new QuorumPeerConfig();
+      try {
+        parsed.parseProperties(properties);
+      } catch (IOException | QuorumPeerConfig.ConfigException e) {
+        throw new StartException("the embedded ZooKeeper does not start: " + e, e);
+      }
+      config.readFrom(parsed);
+      cleanup =
+          new DatadirCleanupManager(
+              parsed.getDataDir(),
+              parsed.getDataLogDir(),
+              parsed.getSnapRetainCount(),
+              parsed.getPurgeInterval());
+    }
+
+    void start() {
+      ServiceUtils.setSystemExitProcedure(
+          code -> end(new IllegalStateException("ZooKeeper ended with exit code " + code)));
+      runner.start();
+      cleanup.start();
+    }
+
+    private void run() {
+      try {
+        runFromConfig(config);
+        end(new IllegalStateException("ZooKeeper has ended"));
+      } catch (Exception | Error e) {
+        end(e);
+        shutdown();
+      }
+    }
+
+    @Override
+    protected void serverStarted() {
+      started.complete(null);
+      if (over.get()) {
+        beginToClose();
+      }
+    }
+
+    private void end(Throwable why) {
+      if (!started.completeExceptionally(why) && !over.getAndSet(true)) {
+        log.atError().setCause(why).log("the embedded ZooKeeper has died");
+        onDeath.run();
+      }
+    }
+
+    void stop() {
+      over.set(true);
+      cleanup.shutdown();
+      beginToClose();
+      try {
+        runner.join(STOP_LIMIT_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    /** ZooKeeper's close waits for the threads that {@link #run} ends. */
+    private void beginToClose() {
+      daemon(this::close, "embedded-zookeeper-stop").start();
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+      Thread thread = new Thread(task, name);
+      thread.setDaemon(true);
+      return thread;
+    }
+  }
+
+  private static Properties properties(
+      Path dataDir, int port, Duration tickTime, Duration maxSessionTimeout) {
     Properties properties = new Properties();
+    properties.setProperty("dataDir", dataDir.toString());
     properties.setProperty("clientPort", Integer.toString(port));
     properties.setProperty("clientPortAddress", LOOPBACK);
     properties.setProperty("maxClientCnxns", "0");
@@ -99,38 +205,63 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
     }
   }
 
-  private static ZooKeeperServerEmbedded launch(Path baseDir, Properties properties) {
+  private static void launch(Server server, Path files, CompletableFuture<?> cancelled) {
+    server.start();
+    Throwable why;
     try {
-      ZooKeeperServerEmbedded server =
-          ZooKeeperServerEmbedded.builder()
-              .baseDir(baseDir)
-              .configuration(properties)
-              .exitHandler(ExitHandler.LOG_ONLY)
-              .build();
-      deleteGeneratedConfig(baseDir);
-      server.start(START_LIMIT.toMillis());
-      return server;
+      var unused =
+          CompletableFuture.anyOf(server.started, cancelled.handle((value, failure) -> value))
+              .get(START_LIMIT_SECONDS, TimeUnit.SECONDS);
+      if (server.started.isDone()) {
+        server.started.get();
+        return;
+      }
+      why = new CancellationException("stopped while the embedded ZooKeeper was starting");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new StartException("interrupted while the embedded ZooKeeper was starting", e);
-    } catch (Exception e) {
-      throw new StartException("the embedded ZooKeeper does not start: " + e, e);
+      why = e;
+    } catch (TimeoutException e) {
+      why = new TimeoutException("it does not serve within " + START_LIMIT_SECONDS + " s");
+    } catch (ExecutionException e) {
+      why = e.getCause() == null ? e : e.getCause();
     }
+    server.stop();
+    if (why instanceof CancellationException cancellation) {
+      throw cancellation;
+    }
+    throw new StartException(
+        "the embedded ZooKeeper does not start on " + files + ": " + why + advice(files, why), why);
   }
 
-  /**
-   * The library writes its configuration to a new file at every start, reads it at once and leaves
-   * it behind.
-   */
-  private static void deleteGeneratedConfig(Path baseDir) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(baseDir, GENERATED_CONFIG)) {
-      for (Path file : files) {
-        Files.deleteIfExists(file);
+  /** Returns which file is damaged and what to do, if it is a file; otherwise nothing. */
+  private static String advice(Path files, Throwable why) {
+    Optional<File> log = damagedLog(files);
+    boolean snapshots = String.valueOf(why.getMessage()).contains("snapshot");
+    return log.map(file -> "; the damaged file is " + file).orElse("")
+        + (snapshots || log.isPresent()
+            ? "; restore the directory from a copy, or, to lose all locks, move it away and start with "
+                + Setting.ALLOW_TOKEN_RESET.flag()
+            : "");
+  }
+
+  private static Optional<File> damagedLog(Path files) {
+    long readable = 0;
+    try (FileTxnLog log = new FileTxnLog(files.toFile());
+        TxnLog.TxnIterator transactions = log.read(0)) {
+      while (transactions.getHeader() != null) {
+        readable = transactions.getHeader().getZxid();
+        if (!transactions.next()) {
+          break;
+        }
       }
+      return Optional.empty();
+    } catch (IOException e) {
+      File[] from = FileTxnLog.getLogFiles(files.toFile().listFiles(), readable + 1);
+      return Arrays.stream(from).findFirst();
     }
   }
 
-  /** The library only logs that it could not bind, and lets its starter wait. */
+  /** Names the setting, which ZooKeeper's own error does not. */
   private static void requireFreePort(int port) {
     try (ServerSocket socket = new ServerSocket()) {
       socket.setReuseAddress(true);

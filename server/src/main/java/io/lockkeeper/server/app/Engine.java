@@ -8,6 +8,7 @@ import io.lockkeeper.server.coordinator.api.FatalFailure;
 import io.lockkeeper.server.coordinator.api.StoreObserver;
 import io.lockkeeper.server.core.api.CoreSettings;
 import io.lockkeeper.server.zookeeper.ZooKeeperLockStore;
+import io.lockkeeper.server.zookeeper.client.HighestZxid;
 import io.lockkeeper.server.zookeeper.record.ZooKeeperSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -84,12 +85,19 @@ final class Engine {
       StoreObserver storeObserver,
       Consumer<FatalFailure> onBreakdown) {
     Optional<Home> home = config.dataDir().map(Home::take);
+    HighestZxid highestZxid =
+        new HighestZxid(config.allowsTokenReset() ? 0 : home.map(Home::recordedZxid).orElse(0L));
+    home.ifPresent(taken -> taken.recordFrom(highestZxid::get));
+    if (config.allowsTokenReset()) {
+      log.atWarn().log("fencing tokens may repeat, because --allow-token-reset was given");
+    }
     CompletableFuture<String> failure = new CompletableFuture<>();
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
             storeSettings(config, id, home.map(Home::id).orElse("")),
             failure::complete,
-            storeObserver);
+            storeObserver,
+            highestZxid);
     CoordinatorSettings settings = coordinatorSettings(config);
     LoopCoordinator coordinator =
         new LoopCoordinator(

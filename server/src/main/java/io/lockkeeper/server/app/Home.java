@@ -1,20 +1,27 @@
 package io.lockkeeper.server.app;
 
+import io.lockkeeper.server.rpc.call.SteadyTimer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What the coordinators that run one after the other on a data directory have in common: a random
  * id in a file. Whoever has it knows that the one before is dead, since the directory is locked for
- * as long as a process has it.
+ * as long as a process has it. Another file has the highest zxid that they saw, written at most
+ * once a second and at the end: an ensemble that comes back with a lower one was restored from an
+ * older copy, and would serve fencing tokens again.
  *
  * <p>So a directory must not be copied to where two can run at a time: each would take the other
  * for dead.
@@ -23,14 +30,30 @@ final class Home implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Home.class);
   private static final String FILE = "home";
+  private static final String ZXID_FILE = "zxid";
   private static final int BYTES = 16;
+  private static final long RECORD_MILLIS = 1_000;
 
   private final DirectoryLock lock;
   private final String id;
+  private final Path zxidFile;
+  private final ScheduledExecutorService timer =
+      new SteadyTimer(
+          task -> {
+            Thread thread = new Thread(task, "lockkeeper-home");
+            thread.setDaemon(true);
+            return thread;
+          });
+  private LongSupplier zxid;
+  private long recordedZxid;
+  private boolean unwritable;
 
-  private Home(DirectoryLock lock, String id) {
+  private Home(DirectoryLock lock, String id, Path zxidFile, long recordedZxid) {
     this.lock = lock;
     this.id = id;
+    this.zxidFile = zxidFile;
+    this.recordedZxid = recordedZxid;
+    this.zxid = () -> recordedZxid;
   }
 
   /**
@@ -41,10 +64,11 @@ final class Home implements AutoCloseable {
   static Home take(Path directory) {
     DirectoryLock lock = DirectoryLock.take(directory);
     try {
-      return new Home(lock, readOrMake(directory.resolve(FILE)));
+      Path zxidFile = directory.resolve(ZXID_FILE);
+      return new Home(lock, readOrMake(directory.resolve(FILE)), zxidFile, readZxid(zxidFile));
     } catch (IOException e) {
       release(lock);
-      throw new StartException("cannot keep the file " + directory.resolve(FILE) + ": " + e, e);
+      throw new StartException("cannot keep a file in " + directory + ": " + e, e);
     } catch (RuntimeException e) {
       release(lock);
       throw e;
@@ -58,11 +82,36 @@ final class Home implements AutoCloseable {
     byte[] bytes = new byte[BYTES];
     new SecureRandom().nextBytes(bytes);
     String id = HexFormat.of().formatHex(bytes);
-    // Whole or not at all, whenever the process dies.
-    Path draft = file.resolveSibling(FILE + ".new");
-    Files.writeString(draft, id + "\n", StandardCharsets.ISO_8859_1);
-    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    write(file, id);
     return id;
+  }
+
+  /** Whole or not at all, whenever the process or the machine dies. */
+  private static void write(Path file, String line) throws IOException {
+    Path draft = file.resolveSibling(file.getFileName() + ".new");
+    Files.writeString(
+        draft,
+        line + "\n",
+        StandardCharsets.ISO_8859_1,
+        StandardOpenOption.CREATE,
+        StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE,
+        StandardOpenOption.SYNC);
+    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static long readZxid(Path file) throws IOException {
+    if (!Files.exists(file)) {
+      return 0;
+    }
+    String zxid = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+    if (!zxid.matches("[0-9a-f]{1,15}")) {
+      throw new StartException(
+          "the file "
+              + file
+              + " is damaged; remove it to start without the check of ZooKeeper's data");
+    }
+    return HexFormat.fromHexDigitsToLong(zxid);
   }
 
   private static String read(Path file) throws IOException {
@@ -80,9 +129,10 @@ final class Home implements AutoCloseable {
       if (Files.exists(file)) {
         var unused = read(file);
       }
+      var unusedZxid = readZxid(directory.resolve(ZXID_FILE));
       return Optional.empty();
     } catch (IOException e) {
-      return Optional.of("cannot read the file " + file + ": " + e);
+      return Optional.of("cannot read a file in " + directory + ": " + e);
     } catch (StartException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     }
@@ -93,6 +143,40 @@ final class Home implements AutoCloseable {
     return id;
   }
 
+  /** Returns the highest zxid that was recorded before this start; zero if none was. */
+  long recordedZxid() {
+    return recordedZxid;
+  }
+
+  /** Records what {@code highest} returns, whenever that changes. Called once. */
+  void recordFrom(LongSupplier highest) {
+    zxid = highest;
+    var unused =
+        timer.scheduleWithFixedDelay(
+            this::record, RECORD_MILLIS, RECORD_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private synchronized void record() {
+    long now = zxid.getAsLong();
+    if (now == 0 || now == recordedZxid) {
+      return;
+    }
+    try {
+      write(zxidFile, Long.toHexString(now));
+      recordedZxid = now;
+      unwritable = false;
+    } catch (IOException e) {
+      if (!unwritable) {
+        unwritable = true;
+        LOG.atWarn()
+            .addKeyValue("file", zxidFile)
+            .setCause(e)
+            .log(
+                "cannot record the highest zxid: lost data of ZooKeeper may go unnoticed, trying again");
+      }
+    }
+  }
+
   private static void release(DirectoryLock lock) {
     try {
       lock.close();
@@ -101,9 +185,11 @@ final class Home implements AutoCloseable {
     }
   }
 
-  /** Gives the directory back. */
+  /** Records the highest zxid, and gives the directory back. */
   @Override
   public void close() {
+    timer.shutdown();
+    record();
     release(lock);
   }
 }

@@ -23,6 +23,8 @@ import java.util.regex.Pattern;
  * @param advertise what peers are told; empty: this machine's name and the port that gRPC is served
  *     on
  * @param dataDir where the home is, and dev's ZooKeeper has its data; empty: no home
+ * @param allowsTokenReset whether ZooKeeper's data may be older than what the data directory
+ *     recorded
  * @param tls the files of TLS; empty: plaintext
  * @param insecure whether others than this machine are served without TLS, or without knowing who
  *     they are: only where that is asked for
@@ -41,6 +43,7 @@ public record ServerConfig(
     Optional<HostPort> pages,
     Optional<HostPort> advertise,
     Optional<Path> dataDir,
+    boolean allowsTokenReset,
     Optional<TlsPaths> tls,
     boolean insecure,
     boolean httpNamesLocks,
@@ -127,6 +130,7 @@ public record ServerConfig(
         pages(values.get(Setting.PAGES), tls),
         advertise.isEmpty() ? Optional.empty() : Optional.of(advertise.address()),
         dataDir,
+        values.get(Setting.ALLOW_TOKEN_RESET).isTrue(),
         tls,
         isInsecure(values),
         values.get(Setting.HTTP).address().isLoopback() || values.get(Setting.INSECURE).isTrue(),
@@ -167,6 +171,7 @@ public record ServerConfig(
         pages,
         advertise,
         dataDir,
+        allowsTokenReset,
         tls,
         insecure,
         httpNamesLocks,

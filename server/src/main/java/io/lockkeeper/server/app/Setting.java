@@ -67,6 +67,13 @@ public enum Setting {
       "data",
       "Where this coordinator keeps its home: who starts there next is its heir, and takes its locks over at once. One"
           + " process at a time; never copy it. dev keeps its ZooKeeper's data there too. Empty: no home."),
+  /** Whether fencing tokens may fall below recorded ones. */
+  ALLOW_TOKEN_RESET(
+      "allow-token-reset",
+      "true|false",
+      "false",
+      "Start on a ZooKeeper whose data is older than what --data-dir recorded, as after its data was lost or restored from"
+          + " an old copy: locks are lost and fencing tokens repeat. Give it for one start only."),
   /** The embedded ZooKeeper's port. */
   ZOOKEEPER_PORT(
       "zookeeper-port",
@@ -298,7 +305,7 @@ public enum Setting {
 
   /** Returns whether it is true or false: on the command line the flag alone means true. */
   public boolean isSwitch() {
-    return this == INSECURE;
+    return this == INSECURE || this == ALLOW_TOKEN_RESET;
   }
 
   /** Returns whether the setting means anything under {@code profile}. */

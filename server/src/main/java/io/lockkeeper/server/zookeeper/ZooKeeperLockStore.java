@@ -14,6 +14,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.Mode;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.Connector;
+import io.lockkeeper.server.zookeeper.client.HighestZxid;
 import io.lockkeeper.server.zookeeper.client.RootNodes;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
@@ -54,6 +55,7 @@ public final class ZooKeeperLockStore implements LockStore {
 
   private final ZooKeeperSettings settings;
   private final Consumer<String> onUnusable;
+  private final HighestZxid highestZxid;
   private final Pace pace;
   private final StorePaths paths;
   private final StoreStats stats;
@@ -79,22 +81,39 @@ public final class ZooKeeperLockStore implements LockStore {
    *     the process should end
    */
   public ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable) {
-    this(settings, onUnusable, StoreObserver.NONE);
+    this(settings, onUnusable, StoreObserver.NONE, new HighestZxid(0));
   }
 
-  /** Makes one that is measured by {@code observer}. */
+  /**
+   * Makes one that is measured by {@code observer}.
+   *
+   * @param highestZxid what the ensemble must be above
+   */
   public ZooKeeperLockStore(
-      ZooKeeperSettings settings, Consumer<String> onUnusable, StoreObserver observer) {
-    this(settings, onUnusable, observer, new Pace(SCAN_MILLIS, DirectoryReaper.IDLE_TICKS));
+      ZooKeeperSettings settings,
+      Consumer<String> onUnusable,
+      StoreObserver observer,
+      HighestZxid highestZxid) {
+    this(
+        settings,
+        onUnusable,
+        observer,
+        highestZxid,
+        new Pace(SCAN_MILLIS, DirectoryReaper.IDLE_TICKS));
   }
 
   ZooKeeperLockStore(ZooKeeperSettings settings, Consumer<String> onUnusable, Pace pace) {
-    this(settings, onUnusable, StoreObserver.NONE, pace);
+    this(settings, onUnusable, StoreObserver.NONE, new HighestZxid(0), pace);
   }
 
   private ZooKeeperLockStore(
-      ZooKeeperSettings settings, Consumer<String> onUnusable, StoreObserver observer, Pace pace) {
+      ZooKeeperSettings settings,
+      Consumer<String> onUnusable,
+      StoreObserver observer,
+      HighestZxid highestZxid,
+      Pace pace) {
     this.stats = new StoreStats(observer);
+    this.highestZxid = highestZxid;
     this.settings = settings;
     this.pace = pace;
     this.onUnusable = new UnusableEnsemble(onUnusable);
@@ -116,7 +135,8 @@ public final class ZooKeeperLockStore implements LockStore {
             stats,
             events,
             onUnusable,
-            problems);
+            problems,
+            highestZxid);
     executor.execute(() -> assemble(context));
   }
 

@@ -11,12 +11,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+@Timeout(120)
 class EmbeddedZooKeeperTest {
 
   private static final Duration TICK = Duration.ofMillis(500);
@@ -83,6 +87,77 @@ class EmbeddedZooKeeperTest {
   }
 
   @Test
+  void damagedTransactionLogIsNamedAndEndsTheStart() throws Exception {
+    // Given
+    try (EmbeddedZooKeeper server = start(0);
+        ZooKeeper client = connect(server)) {
+      for (int i = 0; i < 20; i++) {
+        client.create("/node-" + i, data("v"), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+      }
+    }
+    Path file = log();
+    byte[] whole = Files.readAllBytes(file);
+    flip(file, new String(whole, StandardCharsets.ISO_8859_1).indexOf("/node-10"));
+    // When // Then
+    assertThatExceptionOfType(StartException.class)
+        .isThrownBy(() -> start(0))
+        .withMessageContaining("CRC")
+        .withMessageContaining("the damaged file is " + file);
+    // And: the directory was given back
+    Files.write(file, whole);
+    try (EmbeddedZooKeeper server = start(0);
+        ZooKeeper client = connect(server)) {
+      assertThat(client.exists("/node-19", false)).isNotNull();
+    }
+  }
+
+  @Test
+  void damagedSnapshotWithoutAnotherOneEndsTheStart() throws Exception {
+    // Given
+    start(0).close();
+    try (var files = Files.list(files())) {
+      for (Path file : files.filter(f -> f.getFileName().toString().startsWith("snap")).toList()) {
+        flip(file, Files.size(file) / 2);
+      }
+    }
+    // When // Then
+    assertThatExceptionOfType(StartException.class)
+        .isThrownBy(() -> start(0))
+        .withMessageContaining("snapshot")
+        .withMessageContaining(files().toString());
+  }
+
+  @Test
+  void startThatIsCancelledEnds() {
+    // Given
+    CompletableFuture<?> cancelled = CompletableFuture.completedFuture("TERM");
+    // When // Then
+    assertThatExceptionOfType(CancellationException.class)
+        .isThrownBy(
+            () -> EmbeddedZooKeeper.start(directory, 0, TICK, MAX_SESSION, cancelled, () -> {}));
+    start(0).close(); // the directory was given back
+  }
+
+  private Path files() {
+    return directory.resolve("zookeeper/data/version-2");
+  }
+
+  private Path log() throws IOException {
+    try (var files = Files.list(files())) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith("log."))
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  private static void flip(Path file, long index) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[Math.toIntExact(index)] ^= 0x10;
+    Files.write(file, bytes);
+  }
+
+  @Test
   void directoryInUseIsRefused() {
     // Given
     try (EmbeddedZooKeeper first = start(0)) {
@@ -105,7 +180,8 @@ class EmbeddedZooKeeperTest {
   }
 
   private EmbeddedZooKeeper start(int port) {
-    return EmbeddedZooKeeper.start(directory, port, TICK, MAX_SESSION, () -> {});
+    return EmbeddedZooKeeper.start(
+        directory, port, TICK, MAX_SESSION, new CompletableFuture<>(), () -> {});
   }
 
   private static ZooKeeper connect(EmbeddedZooKeeper server) throws IOException {

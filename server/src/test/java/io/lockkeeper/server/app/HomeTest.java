@@ -49,6 +49,26 @@ class HomeTest {
   }
 
   @Test
+  void highestZxidIsRecordedForTheNextProcess() throws IOException {
+    // Given
+    try (Home home = Home.take(directory)) {
+      assertThat(home.recordedZxid()).isZero();
+      home.recordFrom(() -> 0x1_0000_002aL);
+    }
+    // When
+    try (Home home = Home.take(directory)) {
+      // Then
+      assertThat(home.recordedZxid()).isEqualTo(0x1_0000_002aL);
+    }
+    // And
+    Files.writeString(directory.resolve("zxid"), "");
+    assertThat(Home.problem(directory)).hasValueSatisfying(why -> assertThat(why).contains("zxid"));
+    assertThatExceptionOfType(StartException.class)
+        .isThrownBy(() -> Home.take(directory))
+        .withMessageContaining(directory.resolve("zxid") + " is damaged");
+  }
+
+  @Test
   void fileOfSomebodyElseIsNotTakenForAHomeAndTheDirectoryIsGivenBack() throws IOException {
     // Given
     Files.writeString(directory.resolve("home"), "sweet home\n");

@@ -25,6 +25,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -35,6 +36,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -108,6 +110,57 @@ class LockkeeperServerTest {
       await().until(() -> server.failure().isDone());
       assertThat(server.failure().join()).contains("10000 ms", "maxSessionTimeout");
     }
+  }
+
+  @Test
+  void olderDataOfZooKeeperThanTheHomeRecordedIsRefusedUnlessTokensMayRepeat() throws Exception {
+    // Given
+    long token;
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+        LockkeeperServer server =
+            LockkeeperServer.start(config(zookeeper.connectString(), atHome(false)))) {
+      assertThat(server.awaitServing(LIMIT)).isTrue();
+      token = lastOf20Tokens(server);
+    }
+    Files.move(directory.resolve("zookeeper"), directory.resolve("lost"));
+    // When
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+        LockkeeperServer server =
+            LockkeeperServer.start(config(zookeeper.connectString(), atHome(false)))) {
+      // Then
+      assertThat(server.awaitServing(LIMIT)).isFalse();
+      assertThat(server.failure().join()).contains("is older", "--allow-token-reset");
+    }
+    // And
+    for (boolean allowed : List.of(true, false)) {
+      try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+          LockkeeperServer server =
+              LockkeeperServer.start(config(zookeeper.connectString(), atHome(allowed)))) {
+        assertThat(server.awaitServing(LIMIT)).isTrue();
+        assertThat(allowed ? lastOf20Tokens(server) : token).isPositive();
+      }
+    }
+  }
+
+  private Map<String, String> atHome(boolean allowed) {
+    String home = directory.resolve("home").toString();
+    return Map.of("data-dir", home, "allow-token-reset", Boolean.toString(allowed));
+  }
+
+  private static long lastOf20Tokens(LockkeeperServer server) {
+    ManagedChannel channel = channel(server);
+    long token = 0;
+    for (int i = 0; i < 20; i++) {
+      AcquireRequest request =
+          AcquireRequest.newBuilder()
+              .addLocks(LockRequest.newBuilder().setName("orders/" + i))
+              .build();
+      AcquireResponse event = LockServiceGrpc.newBlockingStub(channel).acquire(request).next();
+      assertThat(event.getGranted().getGrants(0).getFencingToken()).isGreaterThan(token);
+      token = event.getGranted().getGrants(0).getFencingToken();
+    }
+    channel.shutdownNow();
+    return token;
   }
 
   @Test
@@ -222,7 +275,12 @@ class LockkeeperServerTest {
 
   private EmbeddedZooKeeper zookeeper(Duration maxSessionTimeout) {
     return EmbeddedZooKeeper.start(
-        directory, 0, Duration.ofMillis(500), maxSessionTimeout, () -> {});
+        directory,
+        0,
+        Duration.ofMillis(500),
+        maxSessionTimeout,
+        new CompletableFuture<>(),
+        () -> {});
   }
 
   private static ServerConfig config(String zookeeper) {

@@ -15,6 +15,7 @@ import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.Connector;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.HandleListener;
+import io.lockkeeper.server.zookeeper.client.HighestZxid;
 import io.lockkeeper.server.zookeeper.client.StoreContext;
 import io.lockkeeper.server.zookeeper.client.StoreExecutor;
 import io.lockkeeper.server.zookeeper.client.StoreProblems;
@@ -51,11 +52,22 @@ public final class Asked {
 
   /** Returns what a part of a store needs, without the store. */
   public static StoreContext context(String servers, Consumer<StoreEvent> events) {
-    return context(ZooKeeperSettings.of(servers, "c", "a"), events);
+    return context(servers, events, problem -> {});
+  }
+
+  /** Like {@link #context(String, Consumer)}; {@code onUnusable} is told about the ensemble. */
+  public static StoreContext context(
+      String servers, Consumer<StoreEvent> events, Consumer<String> onUnusable) {
+    return context(ZooKeeperSettings.of(servers, "c", "a"), events, onUnusable);
   }
 
   /** Like {@link #context(String, Consumer)}, with these settings. */
   public static StoreContext context(ZooKeeperSettings settings, Consumer<StoreEvent> events) {
+    return context(settings, events, problem -> {});
+  }
+
+  private static StoreContext context(
+      ZooKeeperSettings settings, Consumer<StoreEvent> events, Consumer<String> onUnusable) {
     StoreExecutor executor = new StoreExecutor();
     return new StoreContext(
         settings,
@@ -65,8 +77,9 @@ public final class Asked {
         new Directories(),
         new StoreStats(),
         events,
-        problem -> {},
-        new StoreProblems());
+        onUnusable,
+        new StoreProblems(),
+        new HighestZxid(0));
   }
 
   /** Returns the write that creates entries. */

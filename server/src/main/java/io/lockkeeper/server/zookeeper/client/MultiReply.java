@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper.client;
 
 import java.util.List;
+import java.util.OptionalLong;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.OpResult.CreateResult;
@@ -19,7 +20,18 @@ public sealed interface MultiReply {
    *
    * @param results one for each operation
    */
-  record Committed(List<OpResult> results) implements MultiReply {}
+  record Committed(List<OpResult> results) implements MultiReply {
+
+    /** Returns the transaction's zxid, if it created anything and was to answer with the Stat. */
+    public OptionalLong zxid() {
+      for (OpResult result : results) {
+        if (result instanceof CreateResult created && created.getStat() != null) {
+          return OptionalLong.of(created.getStat().getCzxid());
+        }
+      }
+      return OptionalLong.empty();
+    }
+  }
 
   /**
    * Nothing was done, because of one operation.

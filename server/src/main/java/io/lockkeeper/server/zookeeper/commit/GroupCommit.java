@@ -15,6 +15,7 @@ import io.lockkeeper.server.zookeeper.record.StorePaths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -53,6 +54,7 @@ public final class GroupCommit {
   }
 
   private final Lane lane;
+  private final StoreContext context;
   private final StorePaths paths;
   private final Directories directories;
   private final StoreExecutor executor;
@@ -72,6 +74,7 @@ public final class GroupCommit {
 
   public GroupCommit(Lane lane, StoreContext context) {
     this.lane = lane;
+    this.context = context;
     paths = context.paths();
     directories = context.directories();
     executor = context.executor();
@@ -174,7 +177,7 @@ public final class GroupCommit {
       Transaction next = new Transaction(paths, directories, lane.fence());
       waiting.fill(next);
       inflight.left(next.writes().size());
-      next.leaves(System.nanoTime());
+      next.leaves(System.nanoTime(), context.highestZxid().get());
       lane.send(next);
     }
   }
@@ -200,6 +203,12 @@ public final class GroupCommit {
   }
 
   private void onCommitted(Transaction transaction, MultiReply.Committed committed) {
+    OptionalLong zxid = committed.zxid();
+    if (zxid.isPresent() && !context.isLater(transaction.leftAtZxid(), zxid.getAsLong())) {
+      // Its tokens would repeat. Nobody is told: the process ends.
+      end();
+      return;
+    }
     stats.committed(transaction.writes().size(), System.nanoTime() - transaction.leftAtNanos());
     transaction.onCommitted(committed.results());
     if (problems.hasUnwritable()) {

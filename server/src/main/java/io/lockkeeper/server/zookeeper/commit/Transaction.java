@@ -55,6 +55,7 @@ public final class Transaction {
   private final Map<LockName, Integer> directoriesAdded = new HashMap<>();
   private int bytes;
   private long leftAtNanos;
+  private long leftAtZxid;
 
   Transaction(StorePaths paths, Directories directories, Op fence) {
     this.paths = paths;
@@ -120,9 +121,15 @@ public final class Transaction {
     steps.add(step);
   }
 
-  /** It is sent now. */
-  void leaves(long nowNanos) {
+  /** It is sent now, when this was the highest zxid. */
+  void leaves(long nowNanos, long highestZxid) {
     leftAtNanos = nowNanos;
+    leftAtZxid = highestZxid;
+  }
+
+  /** Returns the highest zxid when it was sent; meaningful once it was. */
+  long leftAtZxid() {
+    return leftAtZxid;
   }
 
   /** Returns when it was sent; meaningful once it was. */

@@ -106,12 +106,22 @@ public final class MemberNode implements HandleListener {
 
   private void register(Handle asked) {
     ZooKeeperSettings.Member self = context.settings().member();
+    long zxidBefore = context.highestZxid().get();
     asked.create(
         context.paths().member(),
         new MemberRecord(self.advertisedAddress(), self.home()).write(),
         context.paths().acl(),
         CreateMode.EPHEMERAL,
-        (rc, path, ctx, name) -> context.executor().execute(() -> onRegistered(asked, rc)),
+        (rc, path, ctx, name, stat) ->
+            context
+                .executor()
+                .execute(
+                    () -> {
+                      // The first write of a start: lock sessions are opened after it.
+                      if (stat == null || context.isLater(zxidBefore, stat.getCzxid())) {
+                        onRegistered(asked, rc);
+                      }
+                    }),
         null);
   }
 

@@ -143,17 +143,22 @@ final class ClaimAdoption extends RetriedChange {
   }
 
   private void write(Handle handle, ClaimRecord ours, int version) {
+    long zxidBefore = context().highestZxid().get();
     handle.setData(
         path(),
         ours.write(),
         version,
-        (rc, at, ctx, stat) -> then(() -> onWritten(rc, ours, stat)),
+        (rc, at, ctx, stat) -> then(() -> onWritten(rc, ours, stat, zxidBefore)),
         null);
   }
 
-  private void onWritten(int rc, ClaimRecord ours, @Nullable Stat stat) {
+  private void onWritten(int rc, ClaimRecord ours, @Nullable Stat stat, long zxidBefore) {
     if (rc == Code.OK.intValue() && stat != null) {
-      finish(() -> listener.onTaken(taken(ours, stat)));
+      if (context().isLater(zxidBefore, stat.getMzxid())) {
+        finish(() -> listener.onTaken(taken(ours, stat)));
+      } else {
+        fail();
+      }
     } else if (rc == Code.BADVERSION.intValue()) {
       if (isInDoubt()) {
         again();

@@ -37,11 +37,13 @@ abstract class CommitBench implements GroupCommit.Lane {
   static final EntryDetails DETAILS = Asked.DETAILS;
 
   final List<StoreEvent> events = new ArrayList<>();
-  final StoreContext context = Asked.context("127.0.0.1:1", events::add);
+  final List<String> unusable = new ArrayList<>();
+  final StoreContext context = Asked.context("127.0.0.1:1", events::add, unusable::add);
   final StorePaths paths = context.paths();
   final Directories directories = context.directories();
   final GroupCommit commit = new GroupCommit(this, context);
   final Deque<Transaction> sent = new ArrayDeque<>();
+  long zxid = 77;
   boolean fenceFailed;
   boolean doubt;
   int layoutMissing;
@@ -112,9 +114,9 @@ abstract class CommitBench implements GroupCommit.Lane {
     commit.onReply(transaction, MultiReply.of(0, results, transaction.size()));
   }
 
-  static Stat stat() {
+  Stat stat() {
     Stat stat = new Stat();
-    stat.setCzxid(77);
+    stat.setCzxid(zxid++);
     return stat;
   }
 

@@ -84,6 +84,38 @@ final class GroupCommitTest extends CommitBench {
   }
 
   @Test
+  void entryOfAnEnsembleThatWentBackIsNeverTold() {
+    // Given
+    commit.open();
+    create(LOCK);
+    succeed();
+    create(LOCK);
+    events.clear();
+    // When
+    zxid = 5;
+    succeed();
+    // Then
+    assertThat(events).isEmpty();
+    assertThat(unusable).singleElement().asString().contains("0x5", "--allow-token-reset");
+  }
+
+  @Test
+  void transactionsUnderWayAtOnceMayBeAnsweredInAnyOrder() {
+    // Given
+    commit.open();
+    create(LOCK);
+    create(LOCK);
+    assertThat(sent).hasSize(2);
+    // When
+    succeed();
+    zxid = 5;
+    succeed();
+    // Then
+    assertThat(events).hasSize(2);
+    assertThat(unusable).isEmpty();
+  }
+
+  @Test
   void unknownDirectoryIsCreatedOnceAheadOfItsFirstEntry() {
     // Given
     create(LOCK);
