@@ -111,6 +111,9 @@ public final class WatchCommand implements Callable<Integer> {
       WatchResponse event = events.next();
       revision = event.getRevision();
       failures = 0;
+      if (event.hasHeartbeat()) {
+        continue;
+      }
       out.println(json ? Json.line(event) : time() + "  " + WatchText.line(event));
       if (Terminal.isOutputLost(out)) {
         return ExitCodes.OK; // Nobody reads any more.

@@ -26,7 +26,7 @@ final class WatchText {
           "-- changes were missed ("
               + Text.plain(event.getGap().getReason())
               + "); all in use again:";
-      case EVENT_NOT_SET -> "-- an event that this program does not know";
+      case HEARTBEAT, EVENT_NOT_SET -> "-- an event that this program does not know";
     };
   }
 

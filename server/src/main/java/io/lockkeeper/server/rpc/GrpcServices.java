@@ -288,6 +288,13 @@ public final class GrpcServices {
     var unusedToo =
         timer.scheduleWithFixedDelay(
             this::endOverdueCalls, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+    var unusedBeat =
+        timer.scheduleWithFixedDelay(this::beat, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Has streams that are quiet send heartbeats; called once a second. */
+  void beat() {
+    streams.beat();
   }
 
   private void endOverdueCalls() {

@@ -116,6 +116,13 @@ public final class InProcess implements AutoCloseable {
         .toList();
   }
 
+  /** Lets as much time pass as streams may be quiet before they send a heartbeat. */
+  public void passQuietTime() {
+    for (int second = 0; second < 10; second++) {
+      services.beat();
+    }
+  }
+
   /** Returns what the real coordinator says of itself. */
   CoordinatorStatus status() {
     return real.orElseThrow().coordinator().status();

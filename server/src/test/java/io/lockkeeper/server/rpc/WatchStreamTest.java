@@ -101,6 +101,20 @@ class WatchStreamTest {
     assertThat(gap.getGap().getReason()).isEqualTo("reconnected");
   }
 
+  @Test
+  void heartbeatOfAQuietWatchHasTheRevisionToResumeFrom() {
+    // Given
+    Watched watched = watch(client);
+    watched.listener().onSnapshotEnd(100);
+    assertThat(client.next().hasSnapshotEnd()).isTrue();
+    // When
+    server.passQuietTime();
+    // Then
+    WatchResponse heartbeat = client.next();
+    assertThat(heartbeat.hasHeartbeat()).isTrue();
+    assertThat(heartbeat.getRevision()).isEqualTo(100);
+  }
+
   @ParameterizedTest
   @EnumSource(LockChange.Cause.class)
   void everyCauseHasItsName(LockChange.Cause cause) {

@@ -261,7 +261,7 @@ public final class Acquisition implements Pending {
           onReleased(ALREADY_RELEASED);
         }
       }
-      case EVENT_NOT_SET -> {} // From a newer server; this client has no use for it.
+      case HEARTBEAT, EVENT_NOT_SET -> {} // Not on a session, or from a newer server.
     }
   }
 

@@ -148,13 +148,17 @@ final class WatchStream implements Watch {
       return;
     }
     failures = 0;
+    if (event.hasHeartbeat()) {
+      attempt.next();
+      return;
+    }
     limit.cancel();
     switch (event.getEventCase()) {
       // An incomplete snapshot cannot be resumed.
       case SNAPSHOT -> resumeFrom = 0;
       case SNAPSHOT_END, CHANGE -> resumeFrom = event.getRevision();
       case GAP -> resumeFrom = 0;
-      case EVENT_NOT_SET -> {
+      case HEARTBEAT, EVENT_NOT_SET -> {
         // From a newer server; this client has no use for it.
       }
     }
@@ -178,7 +182,7 @@ final class WatchStream implements Watch {
       case SNAPSHOT_END -> listener.onSnapshotEnd();
       case CHANGE -> listener.onChange(Protos.toLockChange(event));
       case GAP -> listener.onGap(event.getGap().getReason());
-      case EVENT_NOT_SET -> {
+      case HEARTBEAT, EVENT_NOT_SET -> {
         // See above.
       }
     }

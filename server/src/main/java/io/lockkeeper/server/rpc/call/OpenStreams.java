@@ -26,6 +26,9 @@ public final class OpenStreams {
   public interface Leavable {
     /** Tells the client, and ends the stream; the client should come again after a while. */
     void goAway(Refusal why);
+
+    /** Called once a second: a stream that has been quiet for long sends a heartbeat. */
+    default void beat() {}
   }
 
   public OpenStreams(ScheduledExecutorService timer) {
@@ -74,6 +77,11 @@ public final class OpenStreams {
   /** Tells all streams that there are now. */
   public void sendAway(Refusal why) {
     streams.keySet().forEach(stream -> stream.goAway(why));
+  }
+
+  /** Has quiet streams send heartbeats; called once a second. */
+  public void beat() {
+    streams.keySet().forEach(Leavable::beat);
   }
 
   /** Returns how many are open. */

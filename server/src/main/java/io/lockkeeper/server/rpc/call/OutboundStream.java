@@ -33,6 +33,9 @@ public final class OutboundStream<T extends MessageLite> {
   private static final int PACK_MESSAGES = 256;
   private static final int PACK_BYTES = 32 * 1024;
 
+  /** How often {@link #beat} finds nothing sent before it sends a heartbeat. */
+  static final int QUIET_BEATS = 10;
+
   /** What a message that waits costs in memory besides its bytes. */
   private static final int MESSAGE_BYTES = 128;
 
@@ -44,6 +47,7 @@ public final class OutboundStream<T extends MessageLite> {
   private final AtomicInteger messages = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
+  private final AtomicInteger quietBeats = new AtomicInteger();
   private final OncePerBatch drainSoon = new OncePerBatch(this::drainLast);
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile Optional<Ending> ending = Optional.empty();
@@ -142,8 +146,20 @@ public final class OutboundStream<T extends MessageLite> {
       fail(Statuses.overflow());
       return;
     }
+    // No other thread needs to see it at once.
+    quietBeats.setPlain(0);
     queue.add(message);
     drainSoon.soon();
+  }
+
+  /**
+   * Sends a heartbeat if nothing was sent for {@link #QUIET_BEATS} calls, which come once a second.
+   * While the client reads slowly, none is added to what waits for it.
+   */
+  public void beat(Supplier<T> heartbeat) {
+    if (quietBeats.incrementAndGet() >= QUIET_BEATS && queue.isEmpty() && call.isReady()) {
+      send(heartbeat);
+    }
   }
 
   /** Where too much waits in all, those pay for whom it waits. */

@@ -19,6 +19,7 @@ import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.Heartbeat;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -27,6 +28,9 @@ import java.util.function.Predicate;
  * client hangs up.
  */
 final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
+
+  private static final AcquireResponse HEARTBEAT =
+      AcquireResponse.newBuilder().setHeartbeat(Heartbeat.getDefaultInstance()).build();
 
   private final OutboundStream<AcquireResponse> out;
   private final OpenStreams streams;
@@ -91,6 +95,11 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
   @Override
   public void onSuperseded() {
     out.failAfterQueue(Statuses.superseded());
+  }
+
+  @Override
+  public void beat() {
+    out.beat(() -> HEARTBEAT);
   }
 
   @Override

@@ -11,6 +11,7 @@ import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
+import io.lockkeeper.v1.Heartbeat;
 import io.lockkeeper.v1.WatchResponse;
 import java.util.function.Supplier;
 
@@ -21,6 +22,7 @@ final class WatchStream extends ClientWatch implements OpenStreams.Leavable {
 
   private final OutboundStream<WatchResponse> out;
   private final OpenStreams streams;
+  private volatile long revision;
 
   WatchStream(
       ServerCallStreamObserver<WatchResponse> call,
@@ -57,7 +59,23 @@ final class WatchStream extends ClientWatch implements OpenStreams.Leavable {
 
   @Override
   void send(Supplier<WatchResponse> event) {
-    out.send(event);
+    out.send(
+        () -> {
+          WatchResponse next = event.get();
+          revision = next.getRevision();
+          return next;
+        });
+  }
+
+  @Override
+  public void beat() {
+    // Clients resume from the revision of whatever they received last.
+    out.beat(
+        () ->
+            WatchResponse.newBuilder()
+                .setRevision(revision)
+                .setHeartbeat(Heartbeat.getDefaultInstance())
+                .build());
   }
 
   @Override

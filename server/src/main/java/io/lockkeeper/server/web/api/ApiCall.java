@@ -125,7 +125,7 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
 
   private void begin() {
     if (!answer.isDone()) {
-      answer.complete(new EventStream(contentType, asEvents ? HEARTBEAT : "", this));
+      answer.complete(new EventStream(contentType, this));
     }
   }
 
@@ -182,6 +182,9 @@ final class ApiCall extends ClientCall.Listener<Message> implements EventStream.
 
   /** Its id is what a visitor who comes back has seen last; in a snapshot there is none. */
   private static String event(Message message, String json) {
+    if (message instanceof WatchResponse watched && watched.hasHeartbeat()) {
+      return HEARTBEAT;
+    }
     long revision = message instanceof WatchResponse watched ? watched.getRevision() : 0;
     return (revision == 0 ? "" : "id: " + revision + "\n") + "data: " + json + "\n\n";
   }

@@ -4,11 +4,9 @@ package io.lockkeeper.server.web.http;
  * An answer that comes in pieces for as long as there is something to tell, or the visitor stays.
  *
  * @param contentType the type of the body
- * @param heartbeat what is sent now and then so that a visitor, and whatever is between, knows that
- *     the stream lives; empty: nothing
  * @param source what tells
  */
-public record EventStream(String contentType, String heartbeat, Source source) implements Response {
+public record EventStream(String contentType, Source source) implements Response {
 
   /** Where the pieces come from. All methods are called on the connection's thread. */
   public interface Source {

@@ -104,8 +104,8 @@ public final class HttpListener {
             // One request is read at a time: the next waits in its socket.
             .childOption(ChannelOption.AUTO_READ, false)
             // A visitor whose machine is gone holds nothing for longer than some twenty seconds,
-            // unless
-            // something is on its way to him: then for as long as the kernel sends it again.
+            // unless something is on its way to him, such as a heartbeat: then for as long as the
+            // kernel sends it again.
             .childOption(ChannelOption.SO_KEEPALIVE, true)
             .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), 10)
             .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL), 5)

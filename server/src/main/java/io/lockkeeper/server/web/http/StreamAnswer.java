@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A stream that is being told. A visitor who reads nothing for as long as {@value #PATIENCE_BEATS}
- * heartbeats is cut off, and who is behind while too much is unread on all streams, at once.
+ * beats is cut off, and who is behind while too much is unread on all streams, at once.
  */
 final class StreamAnswer implements EventStream.Sink {
 
-  static final long HEARTBEAT_SECONDS = 10;
+  static final long BEAT_SECONDS = 10;
   private static final int PATIENCE_BEATS = 3;
 
   private final ChannelHandlerContext context;
@@ -38,8 +38,7 @@ final class StreamAnswer implements EventStream.Sink {
     this.heart =
         context
             .executor()
-            .scheduleAtFixedRate(
-                this::beat, HEARTBEAT_SECONDS, HEARTBEAT_SECONDS, TimeUnit.SECONDS);
+            .scheduleAtFixedRate(this::beat, BEAT_SECONDS, BEAT_SECONDS, TimeUnit.SECONDS);
   }
 
   void start() {
@@ -64,8 +63,6 @@ final class StreamAnswer implements EventStream.Sink {
     missed = hasRoom() ? 0 : missed + 1;
     if (missed >= PATIENCE_BEATS) {
       cutOff(WebRefusals.Limit.HTTP_TIME);
-    } else if (missed == 0 && !events.heartbeat().isEmpty()) {
-      send(events.heartbeat());
     }
   }
 
@@ -125,7 +122,7 @@ final class StreamAnswer implements EventStream.Sink {
     if (!over) {
       over = true;
       heart.cancel(false);
-      long patience = HEARTBEAT_SECONDS * PATIENCE_BEATS;
+      long patience = BEAT_SECONDS * PATIENCE_BEATS;
       heart = context.executor().schedule(this::close, patience, TimeUnit.SECONDS);
       var unused =
           context

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 class OutboundStreamTest {
 
   private static final int PLENTY = 10_000_000;
+  private static final long HEARTBEAT = -1;
 
   private final NotingCall<Int64Value> call = new NotingCall<>();
 
@@ -203,6 +204,42 @@ class OutboundStreamTest {
     assertThat(room).hasValue(1);
     assertThat(out.hasRoom()).isTrue();
     assertThat(out.isReady()).isTrue();
+  }
+
+  @Test
+  void heartbeatIsSentOnlyWhereNothingElseWas() {
+    // Given
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    beat(out, OutboundStream.QUIET_BEATS - 1);
+    out.send(() -> number(1));
+    // When
+    beat(out, OutboundStream.QUIET_BEATS - 1);
+    // Then
+    assertThat(sent()).containsExactly(1L);
+    // When
+    beat(out, 1 + OutboundStream.QUIET_BEATS);
+    // Then
+    assertThat(sent()).containsExactly(1L, HEARTBEAT, HEARTBEAT);
+  }
+
+  @Test
+  void heartbeatsDoNotPileUpForASlowReader() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    // When
+    beat(out, 100 * OutboundStream.QUIET_BEATS);
+    call.becomeReady();
+    // Then
+    assertThat(sent()).isEmpty();
+    beat(out, 1);
+    assertThat(sent()).containsExactly(HEARTBEAT);
+  }
+
+  private static void beat(OutboundStream<Int64Value> out, int times) {
+    for (int i = 0; i < times; i++) {
+      out.beat(() -> number(HEARTBEAT));
+    }
   }
 
   @Test

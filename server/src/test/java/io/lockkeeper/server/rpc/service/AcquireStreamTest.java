@@ -23,6 +23,7 @@ import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.DeadlockCheck;
+import io.lockkeeper.v1.Heartbeat;
 import io.lockkeeper.v1.LockRequest;
 import java.time.Duration;
 import java.util.Collections;
@@ -48,6 +49,19 @@ class AcquireStreamTest {
 
   private static AcquireRequest.Builder request() {
     return AcquireRequest.newBuilder().addLocks(LockRequest.newBuilder().setName("orders/42"));
+  }
+
+  @Test
+  void quietStreamIsKeptOpenByHeartbeats() {
+    // Given
+    Acquired acquired = acquire(request());
+    // When
+    server.passQuietTime();
+    // Then
+    assertThat(client.next())
+        .isEqualTo(
+            AcquireResponse.newBuilder().setHeartbeat(Heartbeat.getDefaultInstance()).build());
+    assertThat(acquired.command().lease()).isEmpty();
   }
 
   @Test

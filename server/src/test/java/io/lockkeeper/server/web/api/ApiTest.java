@@ -20,6 +20,7 @@ import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.Granted;
+import io.lockkeeper.v1.Heartbeat;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockServiceGrpc.LockServiceImplBase;
@@ -309,6 +310,31 @@ class ApiTest {
             "data: {\"revision\":\"42\",\"snapshotEnd\":{}}",
             "event: error",
             "data: {\"code\":\"UNAVAILABLE\",\"message\":\"UNAVAILABLE\"}");
+  }
+
+  @Test
+  void heartbeatIsALineOfAnAcquireAndACommentOfAWatch() throws Exception {
+    // Given
+    var lines =
+        client.sendAsync(
+            request("/v1/acquire").POST(BodyPublishers.ofString("{}")).build(),
+            BodyHandlers.ofLines());
+    var events = client.sendAsync(request("/v1/watch").build(), BodyHandlers.ofLines());
+    StreamObserver<AcquireResponse> acquire = next(services.acquires).answer();
+    StreamObserver<WatchResponse> watch = next(services.watches).answer();
+    // When
+    acquire.onNext(
+        AcquireResponse.newBuilder().setHeartbeat(Heartbeat.getDefaultInstance()).build());
+    acquire.onCompleted();
+    watch.onNext(
+        WatchResponse.newBuilder()
+            .setRevision(7)
+            .setHeartbeat(Heartbeat.getDefaultInstance())
+            .build());
+    watch.onCompleted();
+    // Then
+    assertThat(lines.join().body()).containsExactly("{\"heartbeat\":{}}");
+    assertThat(events.join().body()).containsExactly(":", "");
   }
 
   @Test
