@@ -14,11 +14,12 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,14 +46,13 @@ final class Engine {
   // By `make growth`: an entry with a queue and a name of its own, held by this coordinator.
   private static final long BYTES_OF_A_MIRRORED_ENTRY = 1_200;
 
-  private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
-
   private final ZooKeeperLockStore store;
   private final LoopCoordinator coordinator;
   private final CoordinatorSettings settings;
   private final CompletableFuture<String> failure;
   private final Optional<Home> home;
   private final Duration leaveGrace;
+  private final AtomicInteger grpcPort;
   private boolean started;
   private long leftAtNanos = System.nanoTime();
 
@@ -62,13 +62,15 @@ final class Engine {
       CoordinatorSettings settings,
       CompletableFuture<String> failure,
       Optional<Home> home,
-      Duration leaveGrace) {
+      Duration leaveGrace,
+      AtomicInteger grpcPort) {
     this.store = store;
     this.coordinator = coordinator;
     this.settings = settings;
     this.failure = failure;
     this.home = home;
     this.leaveGrace = leaveGrace;
+    this.grpcPort = grpcPort;
   }
 
   /**
@@ -84,6 +86,7 @@ final class Engine {
       CoordinatorObserver observer,
       StoreObserver storeObserver,
       Consumer<FatalFailure> onBreakdown) {
+    HostPort advertised = advertised(config);
     Optional<Home> home = config.dataDir().map(Home::take);
     HighestZxid highestZxid =
         new HighestZxid(config.allowsTokenReset() ? 0 : home.map(Home::recordedZxid).orElse(0L));
@@ -91,10 +94,12 @@ final class Engine {
     if (config.allowsTokenReset()) {
       log.atWarn().log("fencing tokens may repeat, because --allow-token-reset was given");
     }
+    AtomicInteger grpcPort = new AtomicInteger(advertised.port());
+    Supplier<String> address = () -> new HostPort(advertised.host(), grpcPort.get()).toString();
     CompletableFuture<String> failure = new CompletableFuture<>();
     ZooKeeperLockStore store =
         new ZooKeeperLockStore(
-            storeSettings(config, id, home.map(Home::id).orElse("")),
+            storeSettings(config, id, home.map(Home::id).orElse(""), address),
             failure::complete,
             storeObserver,
             highestZxid);
@@ -109,7 +114,13 @@ final class Engine {
               failure.complete(inWords(fatal) + "; the log says more");
             });
     return new Engine(
-        store, coordinator, settings, failure, home, leaveGrace(config.zookeeper().tickTime()));
+        store,
+        coordinator,
+        settings,
+        failure,
+        home,
+        leaveGrace(config.zookeeper().tickTime()),
+        grpcPort);
   }
 
   /** Returns how long deletions may take to settle, given ZooKeeper's tick. */
@@ -121,8 +132,13 @@ final class Engine {
     return wished.compareTo(MAX_LEAVE_GRACE) > 0 ? MAX_LEAVE_GRACE : wished;
   }
 
-  /** Starts the loop, which connects to ZooKeeper and keeps trying. */
-  void start() {
+  /**
+   * Starts the loop, which connects to ZooKeeper and keeps trying.
+   *
+   * @param port where gRPC is served
+   */
+  void start(int port) {
+    grpcPort.compareAndSet(0, port);
     started = true;
     coordinator.start();
   }
@@ -250,9 +266,10 @@ final class Engine {
     };
   }
 
-  private static ZooKeeperSettings storeSettings(ServerConfig config, String id, String home) {
+  private static ZooKeeperSettings storeSettings(
+      ServerConfig config, String id, String home, Supplier<String> address) {
     ServerConfig.ZooKeeper zookeeper = config.zookeeper();
-    return ZooKeeperSettings.of(zookeeper.connect(), id, advertised(config))
+    return ZooKeeperSettings.of(zookeeper.connect(), id, address)
         .withRoot(zookeeper.root())
         .withLocksPath(zookeeper.locksPath())
         .withHome(home)
@@ -292,20 +309,39 @@ final class Engine {
     return (int) Math.min(Integer.MAX_VALUE, heapBytes / 2 / BYTES_OF_A_MIRRORED_ENTRY);
   }
 
-  private static String advertised(ServerConfig config) {
-    return config.advertise().map(HostPort::toString).orElseGet(() -> thisMachine(config));
+  /**
+   * Returns the address for the other coordinators; port 0 stands for the port that the system
+   * chooses.
+   *
+   * @throws ConfigException if there is none that they could use
+   */
+  static HostPort advertised(ServerConfig config) {
+    return config.advertise().orElseGet(() -> thisMachine(config.listen()));
   }
 
   /** An address that is listened on alone is the one to tell; a wildcard is none. */
-  private static String thisMachine(ServerConfig config) {
-    if (!WILDCARDS.contains(config.listen().host())) {
-      return config.listen().toString();
-    }
+  private static HostPort thisMachine(HostPort listen) {
     try {
-      return new HostPort(InetAddress.getLocalHost().getHostName(), config.listen().port())
-          .toString();
+      HostPort address =
+          listen.isWildcard()
+              ? new HostPort(InetAddress.getLocalHost().getHostName(), listen.port())
+              : listen;
+      address
+          .whyNotReachable()
+          .ifPresent(
+              why -> {
+                throw noDefault(why);
+              });
+      return address;
     } catch (UnknownHostException e) {
-      return config.listen().toString();
+      throw noDefault("the name of this machine cannot be resolved: " + e.getMessage());
     }
+  }
+
+  private static ConfigException noDefault(String why) {
+    return new ConfigException(
+        Setting.ADVERTISE.flag()
+            + ": give the address at which the other coordinators reach this one, because there is no default: "
+            + why);
   }
 }

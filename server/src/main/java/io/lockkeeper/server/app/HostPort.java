@@ -1,7 +1,10 @@
 package io.lockkeeper.server.app;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -15,6 +18,8 @@ public record HostPort(String host, int port) {
 
   private static final Pattern SHAPE =
       Pattern.compile("(?:\\[([0-9A-Fa-f:.%]+)]|([^\\[\\]:/\\s,]+)):(\\d{1,5})");
+
+  private static final Pattern WILDCARD = Pattern.compile("0\\.0\\.0\\.0|::|(?:0{1,4}:){7}0{1,4}");
 
   private static final Pattern LOOPBACK =
       Pattern.compile(
@@ -52,6 +57,34 @@ public record HostPort(String host, int port) {
   /** Returns whether only this machine reaches it: by its name and its range, without a lookup. */
   public boolean isLoopback() {
     return LOOPBACK.matcher(host).matches();
+  }
+
+  /** Returns whether it stands for all addresses of this machine: to listen on, not to call. */
+  boolean isWildcard() {
+    return WILDCARD.matcher(host).matches();
+  }
+
+  /** Returns why others cannot connect to this host, as far as its text shows. */
+  Optional<String> whyNotReachable() {
+    if (isWildcard()) {
+      return Optional.of(host + " is an address to listen on: others cannot connect to it");
+    }
+    return isHostOfUri()
+        ? Optional.empty()
+        : Optional.of(
+            "\""
+                + host
+                + "\" is not a host name that gRPC accepts: use letters, digits, '-' and '.', but not '_', and begin the"
+                + " last of several parts with a letter");
+  }
+
+  /** gRPC resolves what java.net.URI takes for a host. */
+  private boolean isHostOfUri() {
+    try {
+      return new URI("//" + this).getHost() != null;
+    } catch (URISyntaxException e) {
+      return false;
+    }
   }
 
   /** Returns {@code host:port}, with an IPv6 address in brackets. */

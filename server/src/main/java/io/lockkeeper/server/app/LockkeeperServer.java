@@ -147,7 +147,7 @@ public final class LockkeeperServer implements AutoCloseable {
   private void listen() throws IOException {
     http.start();
     grpc.start();
-    engine.start();
+    engine.start(grpc.port());
     grpc.meetPeers();
   }
 

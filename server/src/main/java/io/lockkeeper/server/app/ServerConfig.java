@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
  * @param listen where to serve gRPC
  * @param http where to serve HTTP
  * @param pages where to serve the pages that name locks, over HTTPS; empty: nowhere else
- * @param advertise what peers are told; empty: this machine's name and the port that gRPC is served
- *     on
+ * @param advertise where peers reach this coordinator; empty: the address of {@code listen}, or
+ *     this machine's name
  * @param dataDir where the home is, and dev's ZooKeeper has its data; empty: no home
  * @param allowsTokenReset whether ZooKeeper's data may be older than what the data directory
  *     recorded
@@ -116,7 +116,6 @@ public record ServerConfig(
       Map<String, String> environment,
       Optional<Path> configFile) {
     SettingValues values = new SettingValues(profile, flags, environment, configFile);
-    SettingValue advertise = values.get(Setting.ADVERTISE);
     ZooKeeper zookeeper = zookeeper(values);
     Optional<Path> dataDir = dataDir(profile, values.get(Setting.DATA_DIR));
     Optional<TlsPaths> tls = tls(values);
@@ -128,7 +127,7 @@ public record ServerConfig(
         values.get(Setting.LISTEN).address(),
         values.get(Setting.HTTP).address(),
         pages(values.get(Setting.PAGES), tls),
-        advertise.isEmpty() ? Optional.empty() : Optional.of(advertise.address()),
+        advertise(values.get(Setting.ADVERTISE)),
         dataDir,
         values.get(Setting.ALLOW_TOKEN_RESET).isTrue(),
         tls,
@@ -217,6 +216,21 @@ public record ServerConfig(
         syncLimit,
         values.get(Setting.ZOOKEEPER_PORT).count(0, 65_535),
         ZooKeeperFiles.access(values));
+  }
+
+  private static Optional<HostPort> advertise(SettingValue value) {
+    if (value.isEmpty()) {
+      return Optional.empty();
+    }
+    HostPort address = value.address();
+    Optional<String> why =
+        address.port() == 0
+            ? Optional.of("others cannot connect to port 0")
+            : address.whyNotReachable();
+    if (why.isPresent()) {
+      throw value.error(why.get());
+    }
+    return Optional.of(address);
   }
 
   private static Optional<HostPort> pages(SettingValue value, Optional<TlsPaths> tls) {

@@ -57,8 +57,8 @@ public enum Setting {
       "advertise",
       "HOST:PORT",
       "",
-      "The gRPC address to write into this coordinator's member record; empty: this machine's name and the port of"
-          + " --listen."),
+      "The gRPC address at which the other coordinators reach this one, and no other. Empty: --listen, with this"
+          + " machine's name for a wildcard."),
   /** The directory of files. */
   DATA_DIR(
       "data-dir",

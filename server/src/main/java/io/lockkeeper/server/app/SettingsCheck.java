@@ -39,6 +39,7 @@ public final class SettingsCheck {
     config.security().audit().ifPresent(target -> target.file().ifPresent(check::checkAudit));
     check.checkZooKeeper(config.zookeeper().access());
     config.dataDir().ifPresent(check::checkDataDir);
+    check.checkAdvertise();
     return List.copyOf(check.problems);
   }
 
@@ -109,6 +110,14 @@ public final class SettingsCheck {
       root = root.getCause();
     }
     return String.valueOf(root.getMessage());
+  }
+
+  private void checkAdvertise() {
+    try {
+      var unused = Engine.advertised(config);
+    } catch (ConfigException e) {
+      problems.add(String.valueOf(e.getMessage()));
+    }
   }
 
   private void checkDataDir(Path directory) {

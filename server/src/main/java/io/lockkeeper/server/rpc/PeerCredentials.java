@@ -9,6 +9,8 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
 import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.security.tls.TlsFiles;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -30,12 +32,21 @@ final class PeerCredentials {
     ChannelCredentials credentials =
         tls.isPresent() ? credentials(tls.get().files()) : InsecureChannelCredentials.create();
     return address ->
-        NettyChannelBuilder.forTarget("dns:///" + address, credentials)
+        NettyChannelBuilder.forTarget(target(address), credentials)
             .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
             // No more often than this server's own rules permit.
             .keepAliveTime(10, TimeUnit.SECONDS)
             .keepAliveTimeout(5, TimeUnit.SECONDS)
             .disableRetry();
+  }
+
+  /** The constructor escapes the brackets of an IPv6 address, which a path must not contain. */
+  private static String target(String address) {
+    try {
+      return new URI("dns", "", "/" + address, null).toString();
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
   }
 
   private static ChannelCredentials credentials(TlsFiles files) throws IOException {

@@ -12,6 +12,9 @@ import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.StreamObserver;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
+import io.lockkeeper.v1.AdminServiceGrpc;
+import io.lockkeeper.v1.CoordinatorState;
+import io.lockkeeper.v1.GetClusterRequest;
 import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockServiceGrpc;
@@ -96,6 +99,29 @@ class LockkeeperServerTest {
               .openLease(OpenLeaseRequest.getDefaultInstance());
       // Then
       assertThat(opened.getTtl().getSeconds()).isEqualTo(7);
+      channel.shutdownNow();
+    }
+  }
+
+  @Test
+  void portThatTheSystemChoosesIsAdvertised() {
+    // Given
+    try (EmbeddedZooKeeper zookeeper = zookeeper(Duration.ofSeconds(60));
+        LockkeeperServer server = LockkeeperServer.start(config(zookeeper.connectString()))) {
+      assertThat(server.awaitServing(LIMIT)).isTrue();
+      ManagedChannel channel = channel(server);
+      // When
+      AdminServiceGrpc.AdminServiceBlockingStub admin = AdminServiceGrpc.newBlockingStub(channel);
+      // Then
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          admin
+                              .getCluster(GetClusterRequest.getDefaultInstance())
+                              .getCoordinatorsList())
+                      .extracting(CoordinatorState::getAddress)
+                      .containsExactly("127.0.0.1:" + server.grpcPort()));
       channel.shutdownNow();
     }
   }

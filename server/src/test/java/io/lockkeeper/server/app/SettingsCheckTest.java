@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsCheckTest {
 
@@ -67,6 +69,27 @@ class SettingsCheckTest {
     assertThat(problems)
         .extracting(problem -> problem.substring(0, problem.indexOf(':')))
         .containsExactlyInAnyOrder("--policy", "--tokens", "--jwt-jwks", "--audit", "--data-dir");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Locks-1.example.:7420", "3f2a9c:7420", "10.0.0.1:7420", "[::1]:7420"})
+  void addressThatGrpcAcceptsCanBeAdvertised(String address) {
+    // When
+    List<String> problems = problems(Map.of("advertise", address));
+    // Then
+    assertThat(problems).isEmpty();
+  }
+
+  @Test
+  void addressThatCannotBeAdvertisedIsAProblemAlsoAsTheDefault() {
+    // When
+    List<String> problems = problems(Map.of("listen", "my_host:7420", "insecure", "true"));
+    // Then
+    assertThat(problems)
+        .singleElement()
+        .asString()
+        .startsWith("--advertise: give the address at which the other coordinators reach this one")
+        .contains("\"my_host\" is not a host name that gRPC accepts");
   }
 
   @Test

@@ -109,7 +109,7 @@ public final class MemberNode implements HandleListener {
     long zxidBefore = context.highestZxid().get();
     asked.create(
         context.paths().member(),
-        new MemberRecord(self.advertisedAddress(), self.home()).write(),
+        new MemberRecord(self.advertisedAddress().get(), self.home()).write(),
         context.paths().acl(),
         CreateMode.EPHEMERAL,
         (rc, path, ctx, name, stat) ->

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.zookeeper.record;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -105,11 +106,11 @@ public record ZooKeeperSettings(
    * Who a coordinator is to its peers.
    *
    * @param coordinatorId its name: a znode name
-   * @param advertisedAddress where peers and clients reach it
+   * @param advertisedAddress where peers and clients reach it; asked when it registers
    * @param home what the coordinators that run one after the other on a data directory have in
    *     common, and no two at a time; empty without one
    */
-  public record Member(String coordinatorId, String advertisedAddress, String home) {
+  public record Member(String coordinatorId, Supplier<String> advertisedAddress, String home) {
 
     private static final Pattern COORDINATOR_ID =
         Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}");
@@ -134,6 +135,12 @@ public record ZooKeeperSettings(
   /** Returns the defaults for one ensemble and one coordinator. */
   public static ZooKeeperSettings of(
       String connectString, String coordinatorId, String advertisedAddress) {
+    return of(connectString, coordinatorId, () -> advertisedAddress);
+  }
+
+  /** Returns the same where the address is known only when the coordinator registers. */
+  public static ZooKeeperSettings of(
+      String connectString, String coordinatorId, Supplier<String> advertisedAddress) {
     return new ZooKeeperSettings(
         connectString,
         "/lockkeeper",
