@@ -9,6 +9,7 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.grpc.services.ChannelzService;
@@ -37,6 +38,7 @@ import io.lockkeeper.server.rpc.forward.PeerSetup;
 import io.lockkeeper.server.rpc.service.AdminCalls;
 import io.lockkeeper.server.rpc.service.LeaseCalls;
 import io.lockkeeper.server.rpc.service.LockCalls;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.security.Right;
@@ -85,6 +87,25 @@ public final class GrpcServices {
 
   private static final long IDLE_ACCOUNTS_SECONDS = 10;
 
+  /** Rejects calls of a peer that are for another coordinator. */
+  private record Addressee(String ownId) implements ServerInterceptor {
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+        ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+      String meant = headers.get(PeerHeaders.COORDINATOR);
+      if (meant == null || meant.equals(ownId)) {
+        return next.startCall(call, headers);
+      }
+      Metadata trailers = new Metadata();
+      trailers.put(PeerHeaders.COORDINATOR, ownId);
+      call.close(
+          Status.UNAVAILABLE.withDescription("this is not the coordinator that the call is for"),
+          trailers);
+      return new ServerCall.Listener<>() {};
+    }
+  }
+
+  private final Addressee addressee;
   private final GrpcLimits limits;
   private final ConnectionAge age;
   private final OpenStreams streams;
@@ -148,6 +169,7 @@ public final class GrpcServices {
       Safeguards safeguards,
       ExecutorService calls,
       ScheduledExecutorService timer) {
+    this.addressee = new Addressee(setup.ownId());
     this.limits = limits;
     this.timer = timer;
     this.authentication = new Authentication(rules, usage);
@@ -271,9 +293,9 @@ public final class GrpcServices {
    * Parses requests inside the guard: gRPC would log a stack trace for each one that does not
    * parse.
    */
-  private static ServerServiceDefinition guarded(ServerServiceDefinition service, CallGuard guard) {
+  private ServerServiceDefinition guarded(ServerServiceDefinition service, CallGuard guard) {
     return ServerInterceptors.intercept(
-        ServerInterceptors.useMarshalledMessages(service, UNPARSED), guard);
+        ServerInterceptors.useMarshalledMessages(service, UNPARSED), addressee, guard);
   }
 
   /** Starts to report health. */

@@ -4,11 +4,14 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.lockkeeper.server.core.api.Failure;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.net.ConnectException;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Tells what a peer has answered from what went wrong on the way. */
 final class PeerFailure {
@@ -42,6 +45,11 @@ final class PeerFailure {
   static boolean isRefused(Status status) {
     return status.getCause() instanceof ConnectException refusal
         && String.valueOf(refusal.getMessage()).toLowerCase(Locale.ROOT).contains("refused");
+  }
+
+  /** Returns the id of the coordinator that rejected a call because it is not the addressee. */
+  static Optional<String> otherCoordinator(@Nullable Metadata trailers) {
+    return Optional.ofNullable(trailers).map(all -> all.get(PeerHeaders.COORDINATOR));
   }
 
   /** Returns those of the trailers that are for the client. */

@@ -112,6 +112,8 @@ final class PeerHealth {
     public void onError(Throwable cause) {
       Status status = Status.fromThrowable(cause);
       if (!life.isCancelled()) {
+        PeerFailure.otherCoordinator(Status.trailersFromThrowable(cause))
+            .ifPresent(id -> link.answeredByOther(id, System.nanoTime()));
         onFailed(status);
       }
       onEnd.run();

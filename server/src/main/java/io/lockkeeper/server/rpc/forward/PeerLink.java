@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The way to one peer: a connection that is kept, what crosses it, and whether there are signs of
@@ -30,6 +31,7 @@ final class PeerLink {
   private static final int MAX_CROSSINGS = 15_000;
   private static final int REFUSALS = 2;
   private static final long NEVER = 0;
+  private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final Peer peer;
   private final ManagedChannel channel;
@@ -41,6 +43,9 @@ final class PeerLink {
   private final AtomicLong waitingSince = new AtomicLong(NEVER);
   private final AtomicLong unreachableSince = new AtomicLong(NEVER);
   private final AtomicLong unableSince = new AtomicLong(NEVER);
+  private final AtomicLong otherSince = new AtomicLong(NEVER);
+  private final AtomicLong toldOtherAt = new AtomicLong(NEVER);
+  private final AtomicLong warnedAt = new AtomicLong(NEVER);
   private final AtomicBoolean suspected = new AtomicBoolean();
   private final AtomicLong suspectAgainAt = new AtomicLong();
   private final AtomicInteger refusals = new AtomicInteger();
@@ -112,10 +117,15 @@ final class PeerLink {
   }
 
   private void warn(String why) {
-    LOG.atWarn()
+    LOG.atLevel(isDue(warnedAt, now()) ? Level.WARN : Level.DEBUG)
         .addKeyValue("peer", peer.id())
         .addKeyValue("address", peer.address())
         .log("Peer is suspected: {}; its leases are taken over", why);
+  }
+
+  private static boolean isDue(AtomicLong lastNanos, long now) {
+    long last = lastNanos.get();
+    return (last == NEVER || now - last >= REPEAT_NANOS) && lastNanos.compareAndSet(last, now);
   }
 
   private boolean isUnable() {
@@ -182,6 +192,7 @@ final class PeerLink {
     refusals.set(0);
     waitingSince.set(NEVER);
     unreachableSince.set(NEVER);
+    otherSince.set(NEVER);
     if (suspected.compareAndSet(true, false)) {
       LOG.atInfo().addKeyValue("peer", peer.id()).log("A suspected peer answers again");
     }
@@ -199,6 +210,24 @@ final class PeerLink {
       refusals.set(0);
     } else if (known && refusals.incrementAndGet() >= REFUSALS) {
       suspect("its port refuses connections");
+    }
+  }
+
+  /**
+   * Notes that another coordinator answers at the peer's address. A coordinator that starts where
+   * one has just ended does so until ZooKeeper has removed the old member; what lasts longer is a
+   * wrong setting, and is logged.
+   */
+  void answeredByOther(String id, long now) {
+    otherSince.compareAndSet(NEVER, now);
+    if (now - otherSince.get() >= REPEAT_NANOS && isDue(toldOtherAt, now)) {
+      LOG.atError()
+          .addKeyValue("peer", peer.id())
+          .addKeyValue("address", peer.address())
+          .addKeyValue("answers", id)
+          .log(
+              "the address that a peer advertises leads to another coordinator, so that the peer cannot be reached: give"
+                  + " each coordinator an --advertise of its own, not that of a balancer");
     }
   }
 

@@ -1,9 +1,12 @@
 package io.lockkeeper.server.rpc.forward;
 
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.stub.MetadataUtils;
 import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +37,7 @@ public final class PeerLinks implements AutoCloseable {
   private final RpcStats stats;
   private final StallDetector stallDetector = new StallDetector();
   private final Map<String, PeerLink> links = new ConcurrentHashMap<>();
+  private final Set<String> unusable = ConcurrentHashMap.newKeySet();
   private final Set<PeerLink> retired = ConcurrentHashMap.newKeySet();
   private volatile List<Peer> newest = List.of();
   private volatile boolean closed;
@@ -122,19 +126,25 @@ public final class PeerLinks implements AutoCloseable {
       }
       return Optional.of(made);
     } catch (IllegalArgumentException e) {
-      LOG.atWarn()
-          .addKeyValue("peer", peer.id())
-          .addKeyValue("address", peer.address())
-          .log("Peer advertises no address that can be used: {}", e.getMessage());
+      // Every request for one of its leases gets here.
+      if (unusable.size() < MAX_PEERS && unusable.add(peer.id())) {
+        LOG.atWarn()
+            .addKeyValue("peer", peer.id())
+            .addKeyValue("address", peer.address())
+            .log("Peer advertises an address that cannot be used: {}", e.getMessage());
+      }
       return Optional.empty();
     }
   }
 
   private PeerLink connect(Peer peer) {
+    Metadata addressee = new Metadata();
+    addressee.put(PeerHeaders.COORDINATOR, peer.id());
     ManagedChannel channel =
         setup
             .dialer()
             .dial(peer.address())
+            .intercept(MetadataUtils.newAttachHeadersInterceptor(addressee))
             .executor(calls)
             .maxInboundMessageSize(MAX_ANSWER_BYTES)
             .build();

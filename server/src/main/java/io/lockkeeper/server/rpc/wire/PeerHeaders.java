@@ -24,6 +24,14 @@ public final class PeerHeaders {
   public static final Metadata.Key<String> CALLER_ADDRESS =
       Metadata.Key.of("lockkeeper-caller-address", Metadata.ASCII_STRING_MARSHALLER);
 
+  /**
+   * A header of all calls to a peer: the id of the coordinator that the call is for. Its address
+   * may lead to another one, which rejects the call and states its own id in a trailer of this
+   * name. A release without this header accepts every call.
+   */
+  public static final Metadata.Key<String> COORDINATOR =
+      Metadata.Key.of("lockkeeper-coordinator", Metadata.ASCII_STRING_MARSHALLER);
+
   /** A trailer of refusals by a coordinator that does not serve the lease: another one may. */
   public static final Metadata.Key<String> NOT_SERVED_HERE =
       Metadata.Key.of("lockkeeper-elsewhere", Metadata.ASCII_STRING_MARSHALLER);

@@ -35,6 +35,7 @@ public final class Members {
   private final long intervalMillis;
   private final Suspicions suspicions = new Suspicions();
   private final CopiedHome copiedHome;
+  private final SharedAddress sharedAddress;
   private MemberScan.Seen newest = new MemberScan.Seen(Map.of(), Map.of());
   private Map<String, MemberRecord> members = Map.of();
   private final Map<String, Long> seenAtNanos = new HashMap<>();
@@ -66,6 +67,14 @@ public final class Members {
             settings.member().coordinatorId(),
             settings.member().home(),
             settings.times().shortestSessionTimeout().toNanos());
+    sharedAddress =
+        new SharedAddress(
+            settings.member().coordinatorId(),
+            settings
+                .times()
+                .memberTimeout()
+                .plus(settings.times().shortestSessionTimeout())
+                .toNanos());
   }
 
   public void start() {
@@ -208,6 +217,7 @@ public final class Members {
     seenOnce = true;
     suspicions.look(members.keySet(), claims, System.nanoTime());
     copiedHome.look(members, claims, System.nanoTime());
+    sharedAddress.look(members, System.nanoTime());
     List<Peer> now = others();
     if (!now.equals(before)) {
       listener.accept(now);

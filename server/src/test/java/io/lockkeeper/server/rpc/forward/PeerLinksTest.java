@@ -3,6 +3,10 @@ package io.lockkeeper.server.rpc.forward;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.Peer;
@@ -26,9 +30,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** How a coordinator finds out that another one is gone. */
 class PeerLinksTest {
@@ -36,6 +45,25 @@ class PeerLinksTest {
   private static final LeasedCall<?, ?, ?> RELEASE = LeasedCall.all().get(0);
 
   @AutoClose private final Node here = Node.start("here");
+
+  private final List<Logger> loggers =
+      Stream.of(PeerLink.class, PeerLinks.class)
+          .map(type -> (Logger) LoggerFactory.getLogger(type))
+          .toList();
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    lines.start();
+    loggers.forEach(logger -> logger.setLevel(Level.WARN));
+    loggers.forEach(logger -> logger.addAppender(lines));
+  }
+
+  @AfterEach
+  void listenNoMore() {
+    loggers.forEach(logger -> logger.detachAppender(lines));
+    loggers.forEach(logger -> logger.setLevel(null));
+  }
 
   @Test
   void peerThatWasThereAndRefusesConnectionsIsSuspectedThoughNobodyAsksForIt() {
@@ -234,6 +262,87 @@ class PeerLinksTest {
     } finally {
       timer.shutdownNow();
     }
+  }
+
+  @Test
+  void coordinatorThatAnswersAtTheAddressOfAnotherIsNotTakenForIt() {
+    // Given
+    try (Node there = Node.start("there");
+        Node heir = Node.start("heir")) {
+      here.coordinator.servedBy(new LeaseLocation.At(new Peer("gone", there.peer().address())));
+      // When
+      Received<?, ?> client = RELEASE.on(here.channel);
+      RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+      // Then
+      assertThat(here.coordinator.suspects.next()).isEqualTo("gone");
+      assertThat(here.services.peers().knows("gone")).isFalse();
+      here.knows(heir);
+      RELEASE.answer(heir);
+      assertThat(client.end().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void coordinatorWhosePeerAdvertisesItsOwnAddressDoesNotTakeItselfForThePeer() {
+    // Given
+    here.coordinator.servedBy(new LeaseLocation.At(new Peer("twin", here.peer().address())));
+    // When
+    Received<?, ?> client = RELEASE.on(here.channel);
+    RELEASE.refuse(here, Reason.UNKNOWN_LEASE);
+    // Then
+    assertThat(here.coordinator.suspects.next()).isEqualTo("twin");
+    client.cancel();
+  }
+
+  @Test
+  void addressThatLeadsToAnotherCoordinatorForLongIsAnErrorInTheLogOnceInHalfAMinute() {
+    // Given
+    PeerLink link = link("gone");
+    long second = TimeUnit.SECONDS.toNanos(1);
+    // When
+    for (long now = second; now < 90 * second; now += second) {
+      link.answeredByOther("other", now);
+    }
+    // Then
+    assertThat(lines.list).hasSize(2);
+    ILoggingEvent line = lines.list.get(0);
+    assertThat(line.getLevel()).isEqualTo(Level.ERROR);
+    assertThat(line.getKeyValuePairs())
+        .extracting(pair -> pair.value)
+        .containsExactly("gone", link.peer().address(), "other");
+    assertThat(line.getFormattedMessage()).contains("--advertise");
+  }
+
+  @Test
+  void peerThatIsSuspectedAgainAndAgainIsOneWarning() {
+    // Given
+    PeerLink link = link("shaky");
+    // When
+    for (int i = 0; i < 100; i++) {
+      link.suspect("the test says so");
+      link.heard();
+    }
+    // Then
+    assertThat(here.stats().suspicions.sum()).isEqualTo(100);
+    assertThat(lines.list).filteredOn(line -> line.getLevel() == Level.WARN).hasSize(1);
+  }
+
+  @Test
+  void addressThatCannotBeUsedIsOneWarningHoweverManyRequestsAreForThePeer() {
+    // Given
+    Peer peer = new Peer("bad", "my_host:7420");
+    // When
+    for (int i = 0; i < 100; i++) {
+      assertThat(here.services.peers().link(peer)).isEmpty();
+    }
+    // Then
+    assertThat(lines.list)
+        .singleElement()
+        .satisfies(line -> assertThat(line.getLevel()).isEqualTo(Level.WARN));
+  }
+
+  private PeerLink link(String id) {
+    return here.services.peers().link(new Peer(id, "127.0.0.1:" + Ports.free())).orElseThrow();
   }
 
   @Test
