@@ -11,6 +11,9 @@ public interface Audit {
   /** The action of a visitor of the pages that name locks. */
   String PAGES = "pages";
 
+  /** The action of a client that asks holders to release a lock. */
+  String RELEASE_REQUEST = "lockkeeper.v1.LockService/RequestRelease";
+
   /** Records nothing. */
   Audit NONE = entry -> {};
 

@@ -28,7 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * <p>Callers only put an entry into a bounded queue; one thread writes. Entries that find the queue
  * full, or cannot be written, are counted, and a line says how many. Denials that are alike are
- * collapsed ({@link RepeatedDenials}).
+ * collapsed ({@link RepeatedDenials}), and so are release requests, which clients send.
  */
 public final class AuditLog implements Audit, AutoCloseable {
 
@@ -103,7 +103,9 @@ public final class AuditLog implements Audit, AutoCloseable {
 
   @Override
   public void record(Entry entry) {
-    if (!entry.result().equals(Audit.OK) && !denials.admits(entry, nanoClock.getAsLong())) {
+    boolean always =
+        entry.result().equals(Audit.OK) && !entry.action().equals(Audit.RELEASE_REQUEST);
+    if (!always && !denials.admits(entry, nanoClock.getAsLong())) {
       return;
     }
     if (closed || !queue.offer(Optional.of(new Stamped(Instant.now(), entry)))) {

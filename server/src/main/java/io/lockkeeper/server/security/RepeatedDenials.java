@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Keeps a flood of denials from filling the disk, and what matters from being pushed out by it. Of
- * those that have the action, the identity and the result in common the first are let through, the
- * others within ten seconds of the first are counted. Where there are very many different ones they
- * are counted together.
+ * Keeps a flood of denials, or of release requests, from filling the disk, and what matters from
+ * being pushed out by it. Of those that have the action, the identity and the result in common the
+ * first are let through, the others within ten seconds of the first are counted. Where there are
+ * very many different ones they are counted together.
  */
 final class RepeatedDenials {
 

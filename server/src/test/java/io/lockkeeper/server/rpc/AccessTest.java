@@ -465,6 +465,10 @@ class AccessTest {
     secured
         .locksNow("root")
         .configureLock(ConfigureLockRequest.newBuilder().setName("pool").setLimit(3).build());
+    var unused =
+        secured
+            .locksNow("asker")
+            .requestRelease(RequestReleaseRequest.newBuilder().setName("orders/1").build());
     // Then
     assertThat(secured.audited)
         .extracting(Audit.Entry::action, entry -> entry.identity().name(), Audit.Entry::result)
@@ -474,7 +478,8 @@ class AccessTest {
             org.assertj.core.groups.Tuple.tuple(
                 "lockkeeper.v1.AdminService/ForceRelease", "token:root", "NOT_FOUND"),
             org.assertj.core.groups.Tuple.tuple(
-                "lockkeeper.v1.LockService/ConfigureLock", "token:root", "OK"));
+                "lockkeeper.v1.LockService/ConfigureLock", "token:root", "OK"),
+            org.assertj.core.groups.Tuple.tuple(Audit.RELEASE_REQUEST, "token:asker", "OK"));
     assertThat(secured.audited.get(0).details())
         .containsEntry("lock", "orders/1")
         .containsEntry("reason", "stuck");

@@ -15,6 +15,7 @@ import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.FreezeRequest;
 import io.lockkeeper.v1.GetClusterRequest;
 import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.RequestReleaseRequest;
 import io.lockkeeper.v1.UnfreezeRequest;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -97,6 +98,14 @@ class AuditedRefusalsTest {
             .configureLock(ConfigureLockRequest.newBuilder().setName(lock).setLimit(2).build());
   }
 
+  private static Call requestRelease(String lock) {
+    return server ->
+        server
+            .locksNow("root")
+            .requestRelease(
+                RequestReleaseRequest.newBuilder().setName(lock).setReason("hotfix").build());
+  }
+
   static Stream<Deed> deeds() {
     return Stream.of(
         admin("ForceRelease", forceRelease("a"), forceRelease(""), Map.of("lock", "a")),
@@ -108,7 +117,12 @@ class AuditedRefusalsTest {
             "lockkeeper.v1.LockService/ConfigureLock",
             configure("a"),
             configure(""),
-            Map.of("lock", "a", "limit", "2")));
+            Map.of("lock", "a", "limit", "2")),
+        new Deed(
+            Audit.RELEASE_REQUEST,
+            requestRelease("a"),
+            requestRelease(""),
+            Map.of("lock", "a", "reason", "hotfix")));
   }
 
   static Stream<Deed> deedsAndAQuestion() {

@@ -8,16 +8,20 @@ import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.Failure.Reason;
 import io.lockkeeper.server.core.lock.MutexKind;
+import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.wire.ProtoDurations;
 import io.lockkeeper.server.testing.FakeCoordinator.LockToForce;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToAnswer;
 import io.lockkeeper.server.testing.FakeCoordinator.ReleaseToRequest;
 import io.lockkeeper.server.testing.ViewSamples;
+import io.lockkeeper.v1.AcquireRequest;
+import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AdminServiceGrpc;
 import io.lockkeeper.v1.AnswerReleaseRequest;
 import io.lockkeeper.v1.AnswerReleaseResponse;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.ForceReleaseResponse;
+import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.RequestReleaseRequest;
 import io.lockkeeper.v1.RequestReleaseResponse;
 import java.time.Duration;
@@ -177,5 +181,33 @@ class GivingWayCallsTest {
         .completeExceptionally(ViewSamples.refused(Reason.NO_HOLDER));
     // Then
     assertThat(client.end().getCode()).isEqualTo(Code.NOT_FOUND);
+  }
+
+  @Test
+  void holderThatDoesNotReadKeepsItsLockHoweverOftenItIsAsked() {
+    // Given
+    try (InProcess real = InProcess.onRealCoordinator()) {
+      Received<AcquireRequest, AcquireResponse> holder = Received.nothing();
+      real.locks()
+          .acquire(
+              AcquireRequest.newBuilder()
+                  .addLocks(LockRequest.newBuilder().setName("orders/42"))
+                  .build(),
+              holder);
+      holder.read(1);
+      assertThat(holder.next().hasGranted()).isTrue();
+      // When
+      int more = GrpcLimits.DEFAULTS.streamMessages() + 10;
+      for (int i = 0; i < more; i++) {
+        var unused = real.locksNow().requestRelease(wish().setReason("reason " + i).build());
+      }
+      holder.read(more);
+      // Then
+      String reason = "";
+      while (!reason.equals("reason " + (more - 1))) {
+        reason = holder.next().getReleaseRequested().getReason();
+      }
+      assertThat(holder.hasEnded()).isFalse();
+    }
   }
 }

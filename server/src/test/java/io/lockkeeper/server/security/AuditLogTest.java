@@ -140,6 +140,19 @@ class AuditLogTest {
   }
 
   @Test
+  void releaseRequestsBeyondTwentyInTenSecondsAreCounted() {
+    // Given
+    AuditLog audit = new AuditLog(lines, now::get);
+
+    // When
+    IntStream.range(0, 1_000).forEach(i -> audit.record(ok(Audit.RELEASE_REQUEST)));
+    audit.close();
+
+    // Then
+    assertThat(lines.json()).hasSize(20 + 1);
+  }
+
+  @Test
   void denialsThatAreAlikeBeyondTwentyInTenSecondsAreCounted() {
     // Given
     AuditLog audit = new AuditLog(lines, now::get);

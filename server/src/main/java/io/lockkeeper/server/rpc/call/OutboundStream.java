@@ -3,17 +3,22 @@ package io.lockkeeper.server.rpc.call;
 import com.google.protobuf.MessageLite;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.lockkeeper.server.coordinator.serial.OncePerBatch;
+import io.lockkeeper.server.rpc.wire.EventTopic;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +30,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A stream whose queue overflows, or that is read slowly while too much waits on all streams,
  * ends with RESOURCE_EXHAUSTED: the client can resume and hears what is true then.
+ *
+ * <p>Events that other clients can cause any number of times have a topic. Of each topic only the
+ * newest event waits, and only in the first half of the queue, so that they never make it overflow.
  */
 public final class OutboundStream<T extends MessageLite> {
 
@@ -43,7 +51,9 @@ public final class OutboundStream<T extends MessageLite> {
   private final int maxMessages;
   private final long maxBytes;
   private final CallBudgets budgets;
-  private final Queue<T> queue = new ConcurrentLinkedQueue<>();
+  private final Queue<Waiting<T>> queue = new ConcurrentLinkedQueue<>();
+  private final Map<EventTopic, Waiting<T>> newest = new ConcurrentHashMap<>();
+  private final AtomicInteger replaced = new AtomicInteger();
   private final AtomicInteger messages = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
@@ -65,6 +75,17 @@ public final class OutboundStream<T extends MessageLite> {
   public interface Packing<T> {
     /** Returns a message that stands for {@code parts}, of which there are two or more. */
     T pack(List<T> parts);
+  }
+
+  /** A place in the queue. It is empty once its message was sent or replaced. */
+  private static final class Waiting<T> extends AtomicReference<@Nullable T> {
+    private static final long serialVersionUID = 1L;
+    private final transient Optional<EventTopic> topic;
+
+    Waiting(T message, Optional<EventTopic> topic) {
+      super(message);
+      this.topic = topic;
+    }
   }
 
   /** How the stream ends: after what waits, or at once. */
@@ -122,17 +143,43 @@ public final class OutboundStream<T extends MessageLite> {
 
   /** Sends a message, unless the stream has ended. */
   public void send(Supplier<T> message) {
+    send(Optional.empty(), message);
+  }
+
+  /**
+   * Sends a message, unless the stream has ended. With a topic, it replaces the message of the same
+   * topic that still waits, and is dropped while the queue is more than half full.
+   */
+  public void send(Optional<EventTopic> topic, Supplier<T> message) {
     if (isEnded()) {
       return;
     }
+    topic.ifPresent(this::removeOlder);
+    if (topic.isPresent() && !isHalfEmpty()) {
+      return;
+    }
     try {
-      enqueue(message.get());
+      enqueue(message.get(), topic);
     } catch (RuntimeException e) {
       fail(Statuses.of(e));
     }
   }
 
-  private void enqueue(T message) {
+  private void removeOlder(EventTopic topic) {
+    Waiting<T> older = newest.remove(topic);
+    T message = older == null ? null : older.getAndSet(null);
+    if (message == null) {
+      return;
+    }
+    release(message);
+    // Its place stays in the queue: to find and remove each by itself would take too long.
+    if (replaced.incrementAndGet() > maxMessages) {
+      replaced.set(0);
+      queue.removeIf(waiting -> waiting.get() == null);
+    }
+  }
+
+  private void enqueue(T message, Optional<EventTopic> topic) {
     boolean fits =
         messages.incrementAndGet() <= maxMessages
             && bytes.addAndGet(message.getSerializedSize()) <= maxBytes;
@@ -148,7 +195,9 @@ public final class OutboundStream<T extends MessageLite> {
     }
     // No other thread needs to see it at once.
     quietBeats.setPlain(0);
-    queue.add(message);
+    Waiting<T> waiting = new Waiting<>(message, topic);
+    topic.ifPresent(about -> newest.put(about, waiting));
+    queue.add(waiting);
     drainSoon.soon();
   }
 
@@ -172,9 +221,10 @@ public final class OutboundStream<T extends MessageLite> {
   }
 
   private void discard() {
-    for (T message = queue.poll(); message != null; message = queue.poll()) {
-      taken(message);
-    }
+    T message;
+    do {
+      message = next();
+    } while (message != null);
   }
 
   /** Ends the stream well, after all that was sent before. */
@@ -289,11 +339,11 @@ public final class OutboundStream<T extends MessageLite> {
     // At the end, what waits goes at once: it is bounded, and the client may never become ready
     // again.
     while (end.isPresent() || call.isReady()) {
-      T message = queue.poll();
+      T message = next();
       if (message == null) {
         break;
       }
-      call.onNext(packing.isPresent() ? packed(message, packing.get()) : taken(message));
+      call.onNext(packing.isPresent() ? packed(message, packing.get()) : message);
     }
     end.ifPresent(this::finish);
     if (starved && queue.isEmpty() && call.isReady()) {
@@ -302,21 +352,35 @@ public final class OutboundStream<T extends MessageLite> {
     }
   }
 
-  private T taken(T message) {
+  /** Takes the next message from the queue; null if none waits. */
+  private @Nullable T next() {
+    for (Waiting<T> waiting = queue.poll(); waiting != null; waiting = queue.poll()) {
+      T message = waiting.getAndSet(null);
+      if (message != null) {
+        if (waiting.topic.isPresent()) {
+          newest.remove(waiting.topic.get(), waiting);
+        }
+        release(message);
+        return message;
+      }
+    }
+    return null;
+  }
+
+  private void release(T message) {
     messages.decrementAndGet();
     bytes.addAndGet(-message.getSerializedSize());
     budgets.unread().release(costOf(message));
-    return message;
   }
 
   private T packed(T message, Packing<T> how) {
     if (queue.isEmpty()) {
-      return taken(message);
+      return message;
     }
     List<T> parts = new ArrayList<>();
     int size = 0;
-    for (T next = message; next != null; next = queue.poll()) {
-      parts.add(taken(next));
+    for (T next = message; next != null; next = next()) {
+      parts.add(next);
       size += next.getSerializedSize();
       if (parts.size() >= PACK_MESSAGES || size >= PACK_BYTES) {
         break;

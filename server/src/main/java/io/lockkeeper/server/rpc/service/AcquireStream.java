@@ -14,6 +14,7 @@ import io.lockkeeper.server.rpc.call.CallGuard;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.rpc.call.OpenStreams;
 import io.lockkeeper.server.rpc.call.OutboundStream;
+import io.lockkeeper.server.rpc.wire.EventTopic;
 import io.lockkeeper.server.rpc.wire.Notices;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
@@ -78,6 +79,7 @@ final class AcquireStream implements AcquisitionListener, OpenStreams.Leavable {
   @Override
   public void onNotice(String requestId, long epoch, long sequence, Notice notice) {
     out.send(
+        EventTopic.of(requestId, notice),
         () ->
             Notices.toEvent(requestId, epoch, sequence, notice, readable)
                 .setCoordinatorId(coordinatorId)

@@ -203,11 +203,17 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
   @Override
   public void requestRelease(
       RequestReleaseRequest request, StreamObserver<RequestReleaseResponse> responses) {
-    Access access = Access.requesting();
-    RevocationRequests.Wish wish = RevocationRequests.toWish(request, access.who());
+    Access access = Access.current();
+    RevocationRequests.Wish wish =
+        access.auditedRequest(() -> RevocationRequests.toWish(request, access.who()));
+    Map<String, String> details = Map.of("lock", wish.lock().value(), "reason", wish.reason());
+    access.requireAuditedRate(details);
     access.require(Right.REQUEST_RELEASE, wish.lock());
     Answers.unary(
-        coordinator.requestRelease(wish.lock(), wish.requester(), wish.reason(), wish.deadline()),
+        access.audited(
+            details,
+            coordinator.requestRelease(
+                wish.lock(), wish.requester(), wish.reason(), wish.deadline())),
         asked -> Messages.toAsked(asked, access.permits(Right.READ, wish.lock())),
         responses);
   }

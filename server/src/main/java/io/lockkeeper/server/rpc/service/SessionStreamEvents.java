@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.rpc.call.InboundWindow;
 import io.lockkeeper.server.rpc.call.OutboundStream;
 import io.lockkeeper.server.rpc.call.RpcStats;
+import io.lockkeeper.server.rpc.wire.EventTopic;
 import io.lockkeeper.server.rpc.wire.Messages;
 import io.lockkeeper.server.rpc.wire.Notices;
 import io.lockkeeper.server.rpc.wire.Refusal;
@@ -16,6 +17,7 @@ import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.v1.LeaseEnded;
 import io.lockkeeper.v1.Refused;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -69,7 +71,11 @@ final class SessionStreamEvents implements SessionListener {
 
   /** Sends a response. */
   void send(Supplier<SessionResponse.Builder> response) {
-    out.send(() -> response.get().setEpoch(epoch).build());
+    send(Optional.empty(), response);
+  }
+
+  private void send(Optional<EventTopic> topic, Supplier<SessionResponse.Builder> response) {
+    out.send(topic, () -> response.get().setEpoch(epoch).build());
   }
 
   /** Tells the end of the lease, and ends the stream. */
@@ -105,6 +111,7 @@ final class SessionStreamEvents implements SessionListener {
   public void onNotice(String requestId, long told, long sequence, Notice notice) {
     epoch = told; // What is told again after a resume may come before this stream knows its epoch.
     send(
+        EventTopic.of(requestId, notice),
         () ->
             SessionResponse.newBuilder()
                 .setEvent(Notices.toEvent(requestId, told, sequence, notice, readable)));

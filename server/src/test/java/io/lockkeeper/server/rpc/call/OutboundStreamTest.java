@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Int64Value;
 import io.lockkeeper.server.core.api.Failure.Reason;
+import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.rpc.wire.EventTopic;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.testing.ViewSamples;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,6 +27,10 @@ class OutboundStreamTest {
 
   private static Int64Value number(long value) {
     return Int64Value.of(value);
+  }
+
+  private static Optional<EventTopic> position(String requestId) {
+    return EventTopic.of(requestId, new Notice.Position(List.of()));
   }
 
   private List<Long> sent() {
@@ -253,5 +260,41 @@ class OutboundStreamTest {
     out.startWith(number(1));
     // Then
     assertThat(sent()).containsExactly(1L, 2L);
+  }
+
+  @Test
+  void ofEventsAboutTheSameOnlyTheNewestWaitsAndItKeepsItsOrder() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    // When
+    for (int i = 0; i < 1_000; i++) {
+      long value = i;
+      out.send(position("a"), () -> number(value));
+    }
+    out.send(position("b"), () -> number(1_000));
+    out.send(() -> number(1_001));
+    out.send(position("a"), () -> number(1_002));
+    call.becomeReady();
+    out.send(position("a"), () -> number(1_003));
+    // Then
+    assertThat(sent()).containsExactly(1_000L, 1_001L, 1_002L, 1_003L);
+    assertThat(call.ends).isEmpty();
+  }
+
+  @Test
+  void eventsThatOthersCauseNeverEndTheStream() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    // When
+    for (int i = 0; i < 100; i++) {
+      out.send(position("request-" + i), () -> number(1));
+    }
+    out.send(() -> number(2));
+    call.becomeReady();
+    // Then
+    assertThat(sent()).hasSize(7).endsWith(2L);
+    assertThat(call.ends).isEmpty();
   }
 }
