@@ -13,6 +13,7 @@ import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.StreamTarget;
+import io.lockkeeper.server.coordinator.api.VisibleLocks;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
@@ -41,7 +42,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 /** The coordinator: runs the core on one event loop and brings requests to it and answers back. */
 public final class LoopCoordinator implements Coordinator {
@@ -329,7 +329,7 @@ public final class LoopCoordinator implements Coordinator {
 
   @Override
   public CompletableFuture<LockPage> listLocks(
-      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
+      String prefix, Optional<LockName> after, int limit, VisibleLocks visible) {
     return queries.listLocks(prefix, after, limit, visible);
   }
 

@@ -7,6 +7,7 @@ import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.RefusedException;
 import io.lockkeeper.server.coordinator.api.StoreView;
+import io.lockkeeper.server.coordinator.api.VisibleLocks;
 import io.lockkeeper.server.core.Kernel;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Caller;
@@ -17,18 +18,14 @@ import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Questions about how things are: nothing is changed by them. See {@link Coordinator}. */
 final class Queries {
-
-  /** How many names a page may look at: the loop does nothing else meanwhile. */
-  private static final int MAX_SCANNED = 10_000;
 
   private static final Failure NOT_REACHED =
       new Failure(Failure.Reason.UNAVAILABLE, "ZooKeeper has not been reached yet");
@@ -54,38 +51,55 @@ final class Queries {
   }
 
   CompletableFuture<LockPage> listLocks(
-      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
-    NamesScan scan = new NamesScan(limit, visible);
-    return shown(() -> scan.of(runner.kernel().names(prefix, after).iterator()), 0)
+      String prefix, Optional<LockName> after, int limit, VisibleLocks visible) {
+    NamesScan scan = new NamesScan(prefix, limit, visible);
+    return shown(() -> scan.of(runner.kernel().names(), after), 0)
         .thenApply(locks -> new LockPage(locks, scan.last));
   }
 
-  /** Goes through names on the loop, as far as it takes for a page and no farther. */
+  /**
+   * Finds the names of a page on the loop. It goes from one visible name to the next: hidden names
+   * take no time, and nothing in the page depends on them.
+   */
   private static final class NamesScan {
+    private final String prefix;
     private final int limit;
-    private final Predicate<LockName> visible;
+    private final VisibleLocks visible;
     private Optional<LockName> last = Optional.empty();
 
-    NamesScan(int limit, Predicate<LockName> visible) {
+    NamesScan(String prefix, int limit, VisibleLocks visible) {
+      this.prefix = prefix;
       this.limit = limit;
       this.visible = visible;
     }
 
-    List<LockName> of(Iterator<LockName> names) {
+    List<LockName> of(NavigableSet<LockName> names, Optional<LockName> after) {
       List<LockName> found = new ArrayList<>();
-      int scanned = 0;
-      while (names.hasNext() && scanned < MAX_SCANNED && found.size() < limit) {
-        LockName name = names.next();
-        scanned++;
-        last = Optional.of(name);
-        if (visible.test(name)) {
+      Optional<LockName> next =
+          after.isPresent() && after.get().value().compareTo(prefix) > 0
+              ? Optional.ofNullable(names.higher(after.get()))
+              : from(names, prefix);
+      while (next.isPresent() && next.get().value().startsWith(prefix)) {
+        LockName name = next.get();
+        Optional<String> start = visible.next(name.value());
+        if (start.isEmpty()) {
+          break;
+        }
+        if (!start.get().equals(name.value())) {
+          next = from(names, start.get());
+        } else if (found.size() < limit) {
           found.add(name);
+          next = Optional.ofNullable(names.higher(name));
+        } else {
+          last = Optional.of(found.get(limit - 1));
+          break;
         }
       }
-      if (!names.hasNext()) {
-        last = Optional.empty();
-      }
       return found;
+    }
+
+    private static Optional<LockName> from(NavigableSet<LockName> names, String text) {
+      return LockName.firstFrom(text).map(names::ceiling);
     }
   }
 

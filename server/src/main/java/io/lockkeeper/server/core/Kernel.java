@@ -17,7 +17,6 @@ import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
-import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -26,6 +25,7 @@ import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Lease;
 import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -105,22 +105,17 @@ public final class Kernel {
     return views.showAll(views.see(lock, queueLimit));
   }
 
-  /**
-   * Returns the names of the locks in use that begin with {@code prefix} and come after {@code
-   * after}, in order.
-   */
-  public Stream<LockName> names(String prefix, Optional<LockName> after) {
-    return from(prefix, after)
-        .map(LockQueue::lock)
-        .takeWhile(name -> name.value().startsWith(prefix));
+  /** Returns the names of the locks in use, in order. */
+  public NavigableSet<LockName> names() {
+    return core.mirror.queues().navigableKeySet();
   }
 
-  /** Names that begin with a prefix are contiguous in the order of names. */
-  private Stream<LockQueue> from(String prefix, Optional<LockName> after) {
-    return after
-        .map(name -> core.mirror.queues().tailMap(name, false).values().stream())
-        .orElseGet(() -> core.mirror.all().stream())
-        .dropWhile(queue -> queue.lock().value().compareTo(prefix) < 0);
+  /** Returns the names of the locks in use that begin with {@code prefix}, in order. */
+  public Stream<LockName> names(String prefix) {
+    return LockName.firstFrom(prefix)
+        .map(first -> names().tailSet(first).stream())
+        .orElseGet(Stream::empty)
+        .takeWhile(name -> name.value().startsWith(prefix));
   }
 
   /** Returns a lease that {@code by} may use, with up to {@code limit} acquisitions. */

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.security;
 
 import io.lockkeeper.server.core.lock.LockName;
+import java.util.Optional;
 
 /**
  * Decides who may do what, and how much. Asked on any thread, for every request and for every lock
@@ -16,6 +17,13 @@ public interface Authority {
    * empty prefix, on all locks.
    */
   boolean permitsAll(Identity identity, Right right, String prefix);
+
+  /**
+   * Returns the first text, from {@code from} on, with which the name of a lock can begin that
+   * {@code identity} has {@code right} on: {@code from} itself if it has the right on that lock.
+   * Empty if no such text follows.
+   */
+  Optional<String> nextPermitted(Identity identity, Right right, String from);
 
   /** Returns how much one identity may have and ask for. */
   Limits limitsOf(Identity identity);
@@ -41,6 +49,11 @@ public interface Authority {
         @Override
         public boolean permitsAll(Identity identity, Right right, String prefix) {
           return true;
+        }
+
+        @Override
+        public Optional<String> nextPermitted(Identity identity, Right right, String from) {
+          return Optional.of(from);
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.security;
 
 import io.lockkeeper.server.core.lock.LockName;
+import java.util.Optional;
 
 /** The policy of a file that may change. Each decision is made by one state of it. */
 public final class LivePolicy implements Authority {
@@ -20,6 +21,11 @@ public final class LivePolicy implements Authority {
   @Override
   public boolean permitsAll(Identity identity, Right right, String prefix) {
     return file.get().permitsAll(identity, right, prefix);
+  }
+
+  @Override
+  public Optional<String> nextPermitted(Identity identity, Right right, String from) {
+    return file.get().nextPermitted(identity, right, from);
   }
 
   @Override

@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The locks that some patterns mean together. Among its prefixes none begins with another, and so
@@ -16,6 +18,7 @@ final class LockSet {
 
   private final String[] prefixes;
   private final Set<String> names;
+  private final String[] starts;
 
   /** Unites the patterns. */
   LockSet(Collection<LockPattern> patterns) {
@@ -33,6 +36,19 @@ final class LockSet {
             .map(LockPattern::text)
             .filter(name -> !hasAllFrom(name))
             .collect(Collectors.toUnmodifiableSet());
+    starts = Stream.concat(kept.stream(), names.stream()).sorted().toArray(String[]::new);
+  }
+
+  /**
+   * Returns the first text, from {@code from} on, with which a lock of the set can begin: {@code
+   * from} itself if it is one.
+   */
+  Optional<String> next(String from) {
+    if (has(from)) {
+      return Optional.of(from);
+    }
+    int after = -Arrays.binarySearch(starts, from) - 1;
+    return after < starts.length ? Optional.of(starts[after]) : Optional.empty();
   }
 
   /** Returns whether it has the lock. */

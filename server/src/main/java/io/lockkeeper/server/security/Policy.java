@@ -70,6 +70,11 @@ public final class Policy implements Authority {
   }
 
   @Override
+  public Optional<String> nextPermitted(Identity identity, Right right, String from) {
+    return accessOf(identity).of(right).next(from);
+  }
+
+  @Override
   public Limits limitsOf(Identity identity) {
     return accessOf(identity).limits();
   }

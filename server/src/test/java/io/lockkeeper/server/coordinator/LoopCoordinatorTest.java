@@ -8,6 +8,7 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorObserver;
 import io.lockkeeper.server.coordinator.api.CoordinatorSettings;
 import io.lockkeeper.server.coordinator.api.RefusedException;
+import io.lockkeeper.server.coordinator.api.VisibleLocks;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.Failure;
@@ -130,6 +131,29 @@ class LoopCoordinatorTest {
     // Then
     assertThat(view.holders()).extracting("holder").containsExactly("192.0.2.7");
     assertThat(view.holders()).extracting("leaseTag").containsExactly("");
+  }
+
+  @Test
+  void thousandsOfHiddenNamesAreSkippedInOnePage() throws Exception {
+    // Given
+    for (int i = 0; i <= 10_000; i++) {
+      store.addForeign(
+          new LockName("hidden/" + i),
+          "_c_00000000-0000-0000-0000-000000000001-lock-0000000000",
+          EntryDetails.foreign("192.0.2.7", Optional.empty()));
+    }
+    LeaseId lease =
+        get(coordinator.openLease(Duration.ofSeconds(15), "t", Optional.empty())).lease().lease();
+    Heard heard = new Heard();
+    coordinator.acquire(want(Optional.of(lease), "a", Optional.empty()), heard);
+    heard.hear(Notice.Granted.class);
+    VisibleLocks orders =
+        from -> Optional.of(from).filter(name -> name.startsWith("o")).or(() -> Optional.of("o"));
+    // When
+    Coordinator.LockPage page = get(coordinator.listLocks("", Optional.empty(), 10, orders));
+    // Then
+    assertThat(page.locks()).extracting(LockView::lock).containsExactly(LOCK);
+    assertThat(page.last()).isEmpty();
   }
 
   @Test

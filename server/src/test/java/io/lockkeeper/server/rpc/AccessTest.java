@@ -10,6 +10,7 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.rpc.wire.Fields;
 import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireRequest;
@@ -24,6 +25,7 @@ import io.lockkeeper.v1.GetLockRequest;
 import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLocksRequest;
+import io.lockkeeper.v1.ListLocksResponse;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockState;
@@ -363,6 +365,35 @@ class AccessTest {
     // Then
     assertThat(seen).extracting(LockState::getName).containsExactly("pay/1");
     assertThat(all).hasSize(3);
+  }
+
+  @Test
+  void pageDoesNotTellWhetherThereAreHiddenLocks() {
+    // Given
+    hold("pay", "pay/1");
+    hold("shop", "orders/1");
+    hold("shop", "zoo/1");
+    ListLocksRequest one = ListLocksRequest.newBuilder().setPageSize(1).build();
+    // When
+    ListLocksResponse last = secured.locksNow("pay").listLocks(one);
+    hold("pay", "pay/2");
+    ListLocksResponse first = secured.locksNow("pay").listLocks(one);
+    ListLocksResponse second =
+        secured
+            .locksNow("pay")
+            .listLocks(one.toBuilder().setPageToken(first.getNextPageToken()).build());
+    ListLocksResponse forged =
+        secured
+            .locksNow("pay")
+            .listLocks(one.toBuilder().setPageToken(Fields.toPageToken("orders/1")).build());
+    // Then
+    assertThat(last.getLocksList()).extracting(LockState::getName).containsExactly("pay/1");
+    assertThat(last.getNextPageToken()).isEmpty();
+    assertThat(first.getNextPageToken()).isEqualTo(Fields.toPageToken("pay/1"));
+    assertThat(second.getLocksList()).extracting(LockState::getName).containsExactly("pay/2");
+    assertThat(second.getNextPageToken()).isEmpty();
+    assertThat(forged.getLocksList()).extracting(LockState::getName).containsExactly("pay/1");
+    assertThat(forged.getNextPageToken()).isEqualTo(first.getNextPageToken());
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.server.security.Right;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -45,6 +46,18 @@ final class SomeRights implements Authority {
     return has != null
         && prefix.startsWith(has.prefix())
         && has.rights().stream().anyMatch(given -> given.implies(right));
+  }
+
+  @Override
+  public Optional<String> nextPermitted(Identity identity, Right right, String from) {
+    Optional<String> prefix =
+        Optional.ofNullable(granted.get(identity.name()))
+            .filter(has -> permitsAll(identity, right, has.prefix()))
+            .map(Granted::prefix);
+    return prefix
+        .filter(from::startsWith)
+        .map(start -> from)
+        .or(() -> prefix.filter(start -> start.compareTo(from) > 0));
   }
 
   @Override

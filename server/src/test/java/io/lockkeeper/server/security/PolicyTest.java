@@ -224,6 +224,13 @@ class PolicyTest {
           .isEqualTo(made.permitsAll(identity, right, made.prefixOf(name)));
       assertThat(policy.explain(identity, right, new LockName(name)).isPermitted())
           .isEqualTo(made.permits(identity, right, name));
+      String later = made.lockName();
+      Optional<String> next = policy.nextPermitted(identity, right, name);
+      assertThat(next.filter(name::equals).isPresent())
+          .isEqualTo(made.permits(identity, right, name));
+      if (later.compareTo(name) >= 0 && made.permits(identity, right, later)) {
+        assertThat(next).hasValueSatisfying(start -> assertThat(start).isLessThanOrEqualTo(later));
+      }
     }
   }
 

@@ -6,6 +6,7 @@ import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockHistory;
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.coordinator.api.VisibleLocks;
 import io.lockkeeper.server.coordinator.api.WatchFilter;
 import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
@@ -29,7 +30,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import org.awaitility.Awaitility;
 
 /** A coordinator that notes what it is asked and answers only when a test says what. */
@@ -309,9 +309,8 @@ public final class FakeCoordinator implements Coordinator {
   /** A test answers with all locks that there are; what is too many for a page follows. */
   @Override
   public CompletableFuture<LockPage> listLocks(
-      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible) {
-    return ask(listLocks, new LocksToList(prefix, after, limit))
-        .thenApply(all -> page(all.stream().filter(l -> visible.test(l.lock())).toList(), limit));
+      String prefix, Optional<LockName> after, int limit, VisibleLocks visible) {
+    return ask(listLocks, new LocksToList(prefix, after, limit)).thenApply(all -> page(all, limit));
   }
 
   private static LockPage page(List<LockView> all, int limit) {

@@ -18,7 +18,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 
 /**
  * What the coordinator does for those who carry requests to it. All methods may be called from any
@@ -215,14 +214,13 @@ public interface Coordinator {
    * @param visible which of them may be shown
    */
   CompletableFuture<LockPage> listLocks(
-      String prefix, Optional<LockName> after, int limit, Predicate<LockName> visible);
+      String prefix, Optional<LockName> after, int limit, VisibleLocks visible);
 
   /**
    * Some of the locks in use.
    *
    * @param locks the locks
-   * @param last after which name there may be more; empty if these were the last. Not always that
-   *     of the last lock: of many that may not be shown only so many are looked at
+   * @param last the name of the last of them, if more visible locks follow it
    */
   record LockPage(List<LockView> locks, Optional<LockName> last) {}
 

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.lock;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,6 +99,15 @@ public final class LockName implements Comparable<LockName> {
       }
     }
     return Optional.empty();
+  }
+
+  /** Returns the first name that begins with {@code prefix}, used or not; empty if none can. */
+  public static Optional<LockName> firstFrom(String prefix) {
+    // No character of a name comes before the space.
+    return Stream.of(prefix, prefix + " ")
+        .filter(text -> problemOf(text).isEmpty())
+        .findFirst()
+        .map(LockName::new);
   }
 
   private static boolean isForbidden(int codePoint) {

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.rpc.call;
 
 import io.grpc.Context;
+import io.lockkeeper.server.coordinator.api.VisibleLocks;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.Quota;
@@ -238,6 +239,11 @@ public final class Access {
   /** Returns on which locks he has a right. */
   public Predicate<LockName> having(Right right) {
     return lock -> permits(right, lock);
+  }
+
+  /** Returns the locks that the caller is allowed to read. */
+  public VisibleLocks readable() {
+    return from -> rules.authority().nextPermitted(identity, Right.READ, from);
   }
 
   /** Returns whether he has a right on all locks whose names begin with a prefix. */

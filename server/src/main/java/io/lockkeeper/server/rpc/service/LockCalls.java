@@ -163,7 +163,7 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
             page.prefix(),
             page.after(),
             page.limit(),
-            Access.requesting(RequestWeights.ofList(page.limit())).having(Right.READ)),
+            Access.requesting(RequestWeights.ofList(page.limit())).readable()),
         LockCalls::toPage,
         responses);
   }

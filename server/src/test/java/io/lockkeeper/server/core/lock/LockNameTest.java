@@ -165,4 +165,16 @@ class LockNameTest {
     assertThat(worst.getBytes(StandardCharsets.UTF_8)).hasSize(512);
     assertThat(new LockName(worst).encoded()).hasSize(3 * 512);
   }
+
+  @ParameterizedTest
+  @CsvSource({"'', ' '", "orders, orders", "orders/, 'orders/ '", "a/., 'a/. '"})
+  void firstNameFromAPrefixIsTheLeastThatBeginsWithIt(String prefix, String first) {
+    assertThat(LockName.firstFrom(prefix)).contains(new LockName(first));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "a//", "a/../b"})
+  void noNameBeginsWithAPrefixOfNone(String prefix) {
+    assertThat(LockName.firstFrom(prefix)).isEmpty();
+  }
 }
