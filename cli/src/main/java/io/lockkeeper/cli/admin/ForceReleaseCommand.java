@@ -20,14 +20,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Takes a lock away from its holders. */
+/** Takes a lock away from its holders, and ends the lock delays that keep it closed. */
 @Command(
     name = "force-release",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     sortOptions = false,
     description = {
-      "Takes a lock away from its holders, who are told that it is lost.",
+      "Takes a lock away from its holders, who are told that it is lost, and ends its lock delays.",
+      "",
+      "A holder that had a lock delay starts it now: run the command again to end that too.",
       "",
       "A holder that hears nothing, or does not listen, may go on using what the lock protects: the fencing token is what"
           + " protects then."
@@ -35,7 +37,7 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:it is done, or with --grace, the holders were asked",
-      "1:nobody holds the lock, or nobody with that token",
+      "1:the lock has no holder and no lock delay, or no holder with that token",
       "2:the command line is wrong",
       "69:no server answers, or it is not certain yet: try again"
     })
@@ -83,9 +85,21 @@ public final class ForceReleaseCommand implements Callable<Integer> {
     ForceReleaseResponse response =
         new Servers(options).admin(stub -> stub.forceRelease(request.build()));
     PrintWriter out = spec.commandLine().getOut();
-    output.print(
-        response,
-        out,
+    output.print(response, out, inWords(response));
+    return ExitCodes.OK;
+  }
+
+  private String inWords(ForceReleaseResponse response) {
+    int delays = response.getDelaysEnded();
+    String ended =
+        delays
+            + (delays == 1 ? " lock delay of " : " lock delays of ")
+            + Text.plain(lock)
+            + " ended";
+    if (delays > 0 && response.getReleased() == 0 && response.getAsked() == 0) {
+      return ended;
+    }
+    String holders =
         response.getAsked() == 0
             ? holders(response.getReleased()) + " lost " + Text.plain(lock)
             : holders(response.getAsked())
@@ -93,8 +107,8 @@ public final class ForceReleaseCommand implements Callable<Integer> {
                 + Text.plain(lock)
                 + " is taken away in "
                 + Text.age(grace.orElse(Duration.ZERO))
-                + " from who still holds it then");
-    return ExitCodes.OK;
+                + " from who still holds it then";
+    return delays == 0 ? holders : holders + "; " + ended;
   }
 
   private static String holders(int count) {

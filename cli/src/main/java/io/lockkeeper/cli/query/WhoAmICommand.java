@@ -89,6 +89,8 @@ public final class WhoAmICommand implements Callable<Integer> {
             + Text.age(limits.getMaxTtl())
             + ", waits up to "
             + Text.age(limits.getMaxWait())
+            + ", lock delays up to "
+            + Text.age(limits.getMaxLockDelay())
             + ", metadata up to "
             + limits.getMetadataBytes()
             + " bytes");

@@ -218,7 +218,9 @@ final class PolicyCheckCommand implements Callable<Integer> {
             + ", max-ttl "
             + Durations.format(limits.maxTtl())
             + ", max-wait "
-            + Durations.format(limits.maxWait()));
+            + Durations.format(limits.maxWait())
+            + ", max-lock-delay "
+            + Durations.format(limits.maxLockDelay()));
     int shared = policy.maxAcquisitionsOf(lock.namespace());
     if (shared < Integer.MAX_VALUE) {
       out.println(

@@ -126,7 +126,8 @@ final class Dispatch implements EventHandler {
     releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);
     descriptions =
         new Descriptions(core, views, lifecycle, leases, updates, reads, publications, grace);
-    revocation = new Revocation(core, views, lifecycle, reads, updates, forcedReleases, grace);
+    revocation =
+        new Revocation(core, views, lifecycle, reads, updates, forcedReleases, grace, delays);
     answers = new StoreAnswers(core, lifecycle, rebuilds, grants, reads, revocation, descriptions);
     tokenChecks = new TokenChecks(core, barriers, reads);
     deadlocks = new Deadlocks(core, lifecycle, reads);

@@ -17,6 +17,7 @@ import java.time.Duration;
  * @param maxTtl the longest TTL of a lease
  * @param maxWait the longest wait_timeout; where it is less than the default, a request must have
  *     one
+ * @param maxLockDelay the longest lock_delay
  */
 public record Limits(
     int leases,
@@ -27,7 +28,8 @@ public record Limits(
     int requestsPerSecond,
     int metadataBytes,
     Duration maxTtl,
-    Duration maxWait) {
+    Duration maxWait,
+    Duration maxLockDelay) {
 
   /** What counts where a policy says nothing. Of sizes and times: the most that it may say. */
   public static final Limits DEFAULTS =
@@ -40,7 +42,8 @@ public record Limits(
           2_000,
           4 * 1024,
           Duration.ofHours(1),
-          Duration.ofDays(7));
+          Duration.ofDays(7),
+          Duration.ofHours(1));
 
   /** What counts where there is no policy: one client may use all of the machine. */
   public static final Limits WITHOUT_POLICY =
@@ -53,5 +56,6 @@ public record Limits(
           1_000_000,
           DEFAULTS.metadataBytes,
           DEFAULTS.maxTtl,
-          DEFAULTS.maxWait);
+          DEFAULTS.maxWait,
+          DEFAULTS.maxLockDelay);
 }

@@ -122,7 +122,8 @@ final class PolicyFile {
             "requests-per-second",
             "metadata-bytes",
             "max-ttl",
-            "max-wait");
+            "max-wait",
+            "max-lock-delay");
     Limits byDefault = Limits.DEFAULTS;
     limits.add(
         new Policy.LimitsRule(
@@ -138,7 +139,8 @@ final class PolicyFile {
                     entry.count(
                         "metadata-bytes", 0, byDefault.metadataBytes(), byDefault.metadataBytes()),
                 duration(entry, "max-ttl", Duration.ofSeconds(2), byDefault.maxTtl()),
-                duration(entry, "max-wait", Duration.ZERO, byDefault.maxWait()))));
+                duration(entry, "max-wait", Duration.ZERO, byDefault.maxWait()),
+                duration(entry, "max-lock-delay", Duration.ZERO, byDefault.maxLockDelay()))));
   }
 
   private static int count(YamlValue.Mapping entry, String key, int otherwise) {

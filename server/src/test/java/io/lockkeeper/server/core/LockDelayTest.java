@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.Bench.Asked;
 import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Contender;
 import io.lockkeeper.server.core.api.CoreSettings;
+import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
@@ -530,5 +533,60 @@ class LockDelayTest {
     // Then
     assertThat(bench.all(StoreEffect.RemoveGuard.class)).isEmpty();
     assertThat(delayedFor()).isPresent();
+  }
+
+  private CallId force(long token, Optional<Duration> grace) {
+    CallId call = bench.call();
+    RevocationRequest force = new RevocationRequest("f", "ops", "", grace, true);
+    bench.on(new ClientEvent.ForceRelease(call, A, token, force));
+    return call;
+  }
+
+  @Test
+  void forcedReleaseEndsADelayThatRunsAndIsAnsweredWhenTheGuardIsGone() {
+    // Given
+    Asked holder = holder();
+    Asked waiter = waiter();
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(holder);
+    // When
+    CallId call = force(0, Optional.of(Duration.ofSeconds(20)));
+    // Then
+    assertThat(bench.all(StoreEffect.RemoveGuard.class)).hasSize(1);
+    assertThat(delayedFor()).contains(0L);
+    assertThat(bench.answers(call)).isEmpty();
+    guardVanishes(holder.id());
+    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(0, 0, 1));
+    assertThat(bench.wasGranted(waiter)).isTrue();
+    assertThat(bench.failure(force(7, Optional.empty()))).isEqualTo(Failure.Reason.NO_HOLDER);
+  }
+
+  @Test
+  void forcedReleaseByATokenEndsNoDelay() {
+    // Given
+    Asked holder = holder();
+    bench.pass(Bench.TTL.plusMillis(1));
+    bench.deleteAll(holder);
+    // When
+    CallId call = force(7, Optional.empty());
+    // Then
+    assertThat(bench.failure(call)).isEqualTo(Failure.Reason.NO_HOLDER);
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+  }
+
+  @Test
+  void delayOfAHolderThatWasForcedToReleaseIsEndedByTheSecondRequestOnly() {
+    // Given
+    Asked holder = holder();
+    CallId first = force(0, Optional.empty());
+    bench.deleteAll(holder);
+    assertThat(bench.answer(first)).isEqualTo(new Answer.Forced(1, 0, 0));
+    assertThat(delayedFor()).contains(DELAY.toNanos());
+    // When
+    CallId second = force(0, Optional.empty());
+    guardVanishes(holder.id());
+    // Then
+    assertThat(bench.answer(second)).isEqualTo(new Answer.Forced(0, 0, 1));
+    assertThat(delayedFor()).isEmpty();
   }
 }

@@ -266,7 +266,7 @@ class RevocationTest {
     assertThat(lost.message()).contains("ops", "maintenance");
     assertThat(bench.answers(call)).isEmpty();
     bench.deleteAll(holder);
-    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(1, 0));
+    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(1, 0, 0));
     assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.FORCED);
   }
 
@@ -310,7 +310,7 @@ class RevocationTest {
     // When
     CallId call = force(0, Optional.of(Duration.ofSeconds(20)));
     // Then
-    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(0, 1));
+    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(0, 1, 0));
     assertThat(bench.told(holder, Notice.ReleaseRequested.class)).hasSize(1);
     bench.pass(Duration.ofSeconds(19));
     assertThat(bench.told(holder, Notice.Lost.class)).isEmpty();
@@ -349,7 +349,7 @@ class RevocationTest {
         .last()
         .isEqualTo(new EntryUpdate.Remove());
     bench.vanish(entry);
-    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(1, 0));
+    assertThat(bench.answer(call)).isEqualTo(new Answer.Forced(1, 0, 0));
   }
 
   @Test

@@ -165,7 +165,8 @@ class AuditedRefusalsTest {
             PER_SECOND,
             most.metadataBytes(),
             most.maxTtl(),
-            most.maxWait()));
+            most.maxWait(),
+            most.maxLockDelay()));
     var unused =
         secured.locksNow("root").listLocks(ListLocksRequest.newBuilder().setPageSize(WIDE).build());
     // When

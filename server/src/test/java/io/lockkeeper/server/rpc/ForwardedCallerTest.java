@@ -109,7 +109,8 @@ class ForwardedCallerTest {
             most.requestsPerSecond(),
             most.metadataBytes(),
             most.maxTtl(),
-            most.maxWait()));
+            most.maxWait(),
+            most.maxLockDelay()));
     assertThat(openFrom("10.0.0.1:1").getLeaseId()).isNotEmpty();
     // When
     StatusRuntimeException second =

@@ -133,7 +133,7 @@ class GivingWayCallsTest {
     // When
     force(force().setFencingToken(77).setReason("stuck"), client);
     var asked = server.coordinator.forces.next();
-    asked.answer().complete(new Answer.Forced(2, 0));
+    asked.answer().complete(new Answer.Forced(2, 0, 0));
     // Then
     LockToForce what = asked.what();
     assertThat(what.lock()).isEqualTo(ViewSamples.LOCK);
@@ -151,10 +151,12 @@ class GivingWayCallsTest {
     // When
     force(force().setGrace(ProtoDurations.ofNanos(10_000_000_000L)), client);
     var asked = server.coordinator.forces.next();
-    asked.answer().complete(new Answer.Forced(0, 3));
+    asked.answer().complete(new Answer.Forced(0, 3, 1));
     // Then
     assertThat(asked.what().grace()).contains(Duration.ofSeconds(10));
-    assertThat(client.next().getAsked()).isEqualTo(3);
+    ForceReleaseResponse response = client.next();
+    assertThat(response.getAsked()).isEqualTo(3);
+    assertThat(response.getDelaysEnded()).isEqualTo(1);
   }
 
   @Test

@@ -55,7 +55,8 @@ class LimitsTest {
         requests,
         64,
         java.time.Duration.ofMinutes(1),
-        Limits.DEFAULTS.maxWait());
+        Limits.DEFAULTS.maxWait(),
+        Limits.DEFAULTS.maxLockDelay());
   }
 
   private static final int MANY = 10_000;
@@ -185,7 +186,7 @@ class LimitsTest {
   }
 
   @Test
-  void ttlAndWaitAreWithinTheRangeOfTheIdentity() {
+  void ttlWaitAndLockDelayAreWithinTheRangeOfTheIdentity() {
     // Given
     limit(
         new Limits(
@@ -197,7 +198,8 @@ class LimitsTest {
             MANY,
             64,
             java.time.Duration.ofMinutes(1),
-            java.time.Duration.ofHours(1)));
+            java.time.Duration.ofHours(1),
+            java.time.Duration.ofSeconds(10)));
     // When
     StatusRuntimeException ttl =
         failure(
@@ -216,11 +218,20 @@ class LimitsTest {
                 .setWaitTimeout(Duration.newBuilder().setSeconds(3_601))
                 .build());
     var waitForEver = acquire("greedy", "a");
+    var delay =
+        acquire(
+            "greedy",
+            AcquireRequest.newBuilder()
+                .addLocks(LockRequest.newBuilder().setName("a"))
+                .setWaitTimeout(Duration.getDefaultInstance())
+                .setLockDelay(Duration.newBuilder().setSeconds(11))
+                .build());
     // Then
     assertThat(ttl.getStatus().getCode()).isEqualTo(Code.INVALID_ARGUMENT);
     assertThat(ttl.getStatus().getDescription()).contains("ttl", "token:greedy");
     assertThat(wait.end().getDescription()).contains("wait_timeout", "token:greedy");
     assertThat(waitForEver.end().getDescription()).contains("wait_timeout", "must be set");
+    assertThat(delay.end().getDescription()).contains("lock_delay", "PT10S", "token:greedy");
   }
 
   @Test

@@ -55,7 +55,8 @@ class RateTest {
             PER_SECOND,
             Limits.DEFAULTS.metadataBytes(),
             Limits.DEFAULTS.maxTtl(),
-            Limits.DEFAULTS.maxWait()));
+            Limits.DEFAULTS.maxWait(),
+            Limits.DEFAULTS.maxLockDelay()));
   }
 
   private static AcquireRequest locks(String prefix, int count) {

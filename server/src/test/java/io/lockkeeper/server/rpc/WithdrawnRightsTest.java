@@ -79,7 +79,17 @@ class WithdrawnRightsTest {
   }
 
   private static Limits strict() {
-    return new Limits(10, 10, 10_000, 10, 10, 100, 0, Duration.ofMinutes(1), Duration.ofMinutes(1));
+    return new Limits(
+        10,
+        10,
+        10_000,
+        10,
+        10,
+        100,
+        0,
+        Duration.ofMinutes(1),
+        Duration.ofMinutes(1),
+        Duration.ZERO);
   }
 
   @Test

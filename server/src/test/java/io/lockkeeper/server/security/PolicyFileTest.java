@@ -102,6 +102,7 @@ class PolicyFileTest {
         "limits: [{identities: ['*'], max-ttl: 1s}]             | max-ttl must be a whole number and s, m, h or d, from 2s to 1h",
         "limits: [{identities: ['*'], max-ttl: 2h}]             | from 2s to 1h",
         "limits: [{identities: ['*'], max-wait: 8d}]            | from 0s to 7d",
+        "limits: [{identities: ['*'], max-lock-delay: 2h}]      | max-lock-delay must be a whole number and s, m, h or d, from 0s to 1h",
         "limits: [{identities: ['*'], max-wait: 1h30m}]         | max-wait must be a whole number and s, m, h or d",
         "namespaces: [{names: [orders]}]                        | namespaces: \"acquisitions\" is missing",
         "namespaces: [{acquisitions: 5}]                        | namespaces: \"names\" is missing",

@@ -46,6 +46,7 @@ class PolicyTest {
           leases: 7
           max-ttl: 60s
           max-wait: 1h
+          max-lock-delay: 0s
         - identities: ["*"]
           leases: 8
           entry-bytes: 8388608
@@ -152,6 +153,7 @@ class PolicyTest {
     assertThat(ci.leases()).isEqualTo(7);
     assertThat(ci.maxTtl()).isEqualTo(Duration.ofMinutes(1));
     assertThat(ci.maxWait()).isEqualTo(Duration.ofHours(1));
+    assertThat(ci.maxLockDelay()).isZero();
     assertThat(ci.streams()).isEqualTo(Limits.DEFAULTS.streams());
     assertThat(others.leases()).isEqualTo(8);
     assertThat(others.entryBytes()).isEqualTo(8_388_608);

@@ -157,7 +157,8 @@ public interface Coordinator {
 
   /**
    * Takes a lock away from its holders, or from the one with {@code token} if it is not zero.
-   * Completes when they have lost it; with a grace, at once, when they have been asked to give way.
+   * Without a token, also ends the lock delays that keep it closed. Completes when they have lost
+   * it; with a grace, at once, when they have been asked to give way.
    */
   CompletableFuture<Answer.Forced> forceRelease(
       LockName lock, long token, String requester, String reason, Optional<Duration> grace);

@@ -5,7 +5,6 @@ import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.NodeKey;
-import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.state.CoreState;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,23 +15,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Callers who wait, for a bounded time, until entries that were taken away are gone. */
+/** Callers who wait, for a bounded time, until entries and guards that were taken away are gone. */
 public final class ForcedReleases {
 
   private static final long PATIENCE_NANOS = Duration.ofSeconds(9).toNanos();
 
   private final CoreState core;
-  private final Map<NodeKey, List<Forcing>> byEntry = new HashMap<>();
+  private final Map<NodeKey, List<Forcing>> byNode = new HashMap<>();
 
   private static final class Forcing {
     private final CallId call;
-    private final int count;
+    private final Answer.Forced answer;
     private final Set<NodeKey> left;
 
-    Forcing(CallId call, List<NodeKey> entries) {
+    Forcing(CallId call, List<NodeKey> entries, List<NodeKey> guards) {
       this.call = call;
-      this.count = entries.size();
+      this.answer = new Answer.Forced(entries.size(), 0, guards.size());
       this.left = new HashSet<>(entries);
+      left.addAll(guards);
     }
   }
 
@@ -40,11 +40,11 @@ public final class ForcedReleases {
     this.core = core;
   }
 
-  /** Answers the call when the entries are gone. */
-  public void await(CallId call, List<NodeKey> entries) {
-    Forcing forcing = new Forcing(call, entries);
+  /** Answers the call when the entries and the guards are gone. */
+  public void await(CallId call, List<NodeKey> entries, List<NodeKey> guards) {
+    Forcing forcing = new Forcing(call, entries, guards);
     for (NodeKey key : forcing.left) {
-      byEntry.computeIfAbsent(key, k -> new ArrayList<>(1)).add(forcing);
+      byNode.computeIfAbsent(key, k -> new ArrayList<>(1)).add(forcing);
     }
     core.timers.at(core.now + PATIENCE_NANOS, () -> giveUp(forcing));
   }
@@ -54,25 +54,26 @@ public final class ForcedReleases {
       return;
     }
     for (NodeKey key : forcing.left) {
-      Optional.ofNullable(byEntry.get(key)).ifPresent(list -> list.remove(forcing));
-      byEntry.remove(key, List.of());
+      Optional.ofNullable(byNode.get(key)).ifPresent(list -> list.remove(forcing));
+      byNode.remove(key, List.of());
     }
     core.fail(
         forcing.call,
         Failure.Reason.UNAVAILABLE,
-        "not every holder is known to have lost the lock yet: look, and try again");
+        "it is not known yet whether every holder has lost the lock and every lock_delay has ended:"
+            + " look, and try again");
   }
 
-  /** An entry is gone from a queue. */
-  void onDeparted(LockName lock, Entry entry) {
-    if (byEntry.isEmpty()) {
+  /** An entry or a guard is gone. */
+  void onGone(LockName lock, String node) {
+    if (byNode.isEmpty()) {
       return;
     }
-    NodeKey key = new NodeKey(lock, entry.name().text());
-    for (Forcing forcing : Optional.ofNullable(byEntry.remove(key)).orElse(List.of())) {
+    NodeKey key = new NodeKey(lock, node);
+    for (Forcing forcing : Optional.ofNullable(byNode.remove(key)).orElse(List.of())) {
       forcing.left.remove(key);
       if (forcing.left.isEmpty()) {
-        core.reply(forcing.call, new Answer.Forced(forcing.count, 0));
+        core.reply(forcing.call, forcing.answer);
       }
     }
   }

@@ -80,6 +80,7 @@ public final class Grants {
           .queue(lock)
           .flatMap(queue -> queue.entryOf(guard.id()))
           .ifPresent(Entry::markLeftCleanly);
+      forcedReleases.onGone(lock, guard.text());
       if (delays.onVanished(lock, guard)) {
         advance(lock);
       }
@@ -226,7 +227,7 @@ public final class Grants {
         .filter(acquisition -> acquisition.state().isLive())
         .ifPresent(acquisition -> lifecycle.entryGone(acquisition));
     Hold.of(entry).ifPresent(lifecycle::baseGone);
-    forcedReleases.onDeparted(lock, entry);
+    forcedReleases.onGone(lock, entry.name().text());
     if (entry.isReleased()) {
       advance(lock);
       return;

@@ -123,21 +123,27 @@ public final class LockDelays {
     Map<UUID, Running> delays = running.computeIfAbsent(lock, name -> new HashMap<>(1));
     if (!delays.containsKey(guard.id())) {
       long until = core.now + Duration.ofMillis(guard.delayMillis()).toNanos();
-      Timers.Timer timer = core.timers.at(until, () -> over(lock, guard));
+      Timers.Timer timer = core.timers.at(until, () -> end(lock, guard));
       delays.put(guard.id(), new Running(guard, timer, until));
     }
   }
 
-  /** The delay has passed; the lock opens when the guard is gone. */
-  private void over(LockName lock, MarkerName.Guard guard) {
+  /** Returns the guards of the delays that keep a lock closed. */
+  public List<MarkerName.Guard> running(LockName lock) {
+    return running.getOrDefault(lock, Map.of()).values().stream().map(Running::guard).toList();
+  }
+
+  /** Ends a delay, which has passed or is not wanted; the lock opens when the guard is gone. */
+  public void end(LockName lock, MarkerName.Guard guard) {
     Map<UUID, Running> delays = running.getOrDefault(lock, Map.of());
     Running now = delays.get(guard.id());
     if (now == null) {
       return;
     }
+    core.timers.cancel(now.timer());
     core.emit(new StoreEffect.RemoveGuard(lock, guard));
-    Timers.Timer again = core.timers.at(core.now + AGAIN_NANOS, () -> over(lock, guard));
-    delays.put(guard.id(), new Running(guard, again, now.untilNanos()));
+    Timers.Timer again = core.timers.at(core.now + AGAIN_NANOS, () -> end(lock, guard));
+    delays.put(guard.id(), new Running(guard, again, Math.min(now.untilNanos(), core.now)));
   }
 
   /** A guard is gone; returns whether that opens the lock. */

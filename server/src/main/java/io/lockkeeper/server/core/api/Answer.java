@@ -71,8 +71,9 @@ public sealed interface Answer {
    *
    * @param released how many lost the lock
    * @param asked how many were asked first
+   * @param delaysEnded how many lock delays were ended
    */
-  record Forced(int released, int asked) implements Answer {}
+  record Forced(int released, int asked, int delaysEnded) implements Answer {}
 
   /** The acquisition says something else of itself. */
   record Described() implements Answer {}

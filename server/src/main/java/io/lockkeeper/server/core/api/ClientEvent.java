@@ -219,11 +219,13 @@ public sealed interface ClientEvent extends Event {
   }
 
   /**
-   * An operator takes a lock away from its holders. Answered by {@link Answer.Forced}.
+   * An operator takes a lock away from its holders, and ends the lock delays that keep it closed.
+   * Answered by {@link Answer.Forced}.
    *
    * @param call who waits for the answer
    * @param lock the lock
-   * @param token only from the holder with this token; zero: from every holder
+   * @param token only from the holder with this token, and no delay is ended; zero: from every
+   *     holder
    * @param ask the wish, by force; with a deadline, the holders have that long to give way
    */
   record ForceRelease(CallId call, LockName lock, long token, RevocationRequest ask)

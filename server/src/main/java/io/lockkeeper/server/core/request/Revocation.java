@@ -5,14 +5,15 @@ import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.acquire.EntryReads;
 import io.lockkeeper.server.core.acquire.EntryUpdates;
 import io.lockkeeper.server.core.acquire.ForcedReleases;
+import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Answer;
-import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.lock.RevocationRequest;
 import io.lockkeeper.server.core.queue.Entry;
@@ -52,6 +53,7 @@ public final class Revocation {
   private final EntryUpdates updates;
   private final ForcedReleases forcedReleases;
   private final AdoptionGrace grace;
+  private final LockDelays delays;
   private int graces;
 
   public Revocation(
@@ -61,7 +63,9 @@ public final class Revocation {
       EntryReads reads,
       EntryUpdates updates,
       ForcedReleases forcedReleases,
-      AdoptionGrace grace) {
+      AdoptionGrace grace,
+      LockDelays delays) {
+    this.delays = delays;
     this.grace = grace;
     this.forcedReleases = forcedReleases;
     this.core = core;
@@ -207,7 +211,7 @@ public final class Revocation {
     return new Notice.Lost(Notice.LossReason.FORCED, "taken away by " + ask.requester() + reason);
   }
 
-  /** Takes a lock away from whom the request names. */
+  /** Takes a lock away from whom the request names, and ends the delays that keep it closed. */
   public void forceRelease(ClientEvent.ForceRelease event) {
     if (!core.mirror.isCurrent()) {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
@@ -228,7 +232,7 @@ public final class Revocation {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.HOLDER_UNREAD);
       return;
     }
-    if (holders.isEmpty()) {
+    if (holders.isEmpty() && runningDelays(event).isEmpty()) {
       core.fail(
           event.call(),
           Failure.Reason.NO_HOLDER,
@@ -237,8 +241,8 @@ public final class Revocation {
               : "nobody holds lock '" + event.lock() + "' with the token " + event.token());
       return;
     }
-    if (event.ask().deadline().isEmpty()) {
-      force(event.lock(), holders, event.ask(), Optional.of(event.call()));
+    if (event.ask().deadline().isEmpty() || holders.isEmpty()) {
+      forceNow(event, holders);
     } else if (graces >= MAX_GRACES) {
       core.fail(
           event.call(),
@@ -268,9 +272,20 @@ public final class Revocation {
               holders(event.lock()).stream()
                   .filter(holder -> holders.stream().anyMatch(asked -> isOfOne(asked, holder)))
                   .toList();
-          force(event.lock(), still, force, Optional.empty());
+          force(event.lock(), still, force);
         });
-    core.reply(event.call(), new Answer.Forced(0, holders.size()));
+    core.reply(event.call(), new Answer.Forced(0, holders.size(), endDelays(event).size()));
+  }
+
+  /** A delay is left of a holder that is gone: a token does not name it. */
+  private List<MarkerName.Guard> runningDelays(ClientEvent.ForceRelease event) {
+    return event.token() == 0 ? delays.running(event.lock()) : List.of();
+  }
+
+  private List<NodeKey> endDelays(ClientEvent.ForceRelease event) {
+    List<MarkerName.Guard> ended = runningDelays(event);
+    ended.forEach(guard -> delays.end(event.lock(), guard));
+    return ended.stream().map(guard -> new NodeKey(event.lock(), guard.text())).toList();
   }
 
   /** Whoever was asked may have taken the lock once more meanwhile. */
@@ -283,10 +298,14 @@ public final class Revocation {
     return core.mirror.find(lock, entry.name().text()).filter(e -> e == entry).isPresent();
   }
 
-  private void force(
-      LockName lock, List<Entry> holders, RevocationRequest ask, Optional<CallId> call) {
+  private void forceNow(ClientEvent.ForceRelease event, List<Entry> holders) {
+    LockName lock = event.lock();
     List<NodeKey> keys = holders.stream().map(h -> new NodeKey(lock, h.name().text())).toList();
-    call.ifPresent(c -> forcedReleases.await(c, keys));
+    forcedReleases.await(event.call(), keys, endDelays(event));
+    force(lock, holders, event.ask());
+  }
+
+  private void force(LockName lock, List<Entry> holders, RevocationRequest ask) {
     for (Entry holder : holders) {
       Optional<Hold> own = Hold.of(holder);
       if (own.isPresent()) {

@@ -302,6 +302,7 @@ public final class Access {
           "wait_timeout",
           "must be set, to at most " + maxWait + ", which is the limit of '" + identity + "'");
     }
+    requireAtMost(limits().maxLockDelay(), command.lockDelay(), "lock_delay");
   }
 
   private static boolean isShared(Mode mode) {
@@ -328,10 +329,13 @@ public final class Access {
    * @throws InvalidRequestException if it is longer than he may have it
    */
   public void requireTtl(Duration ttl) {
-    Duration most = limits().maxTtl();
-    if (ttl.compareTo(most) > 0) {
+    requireAtMost(limits().maxTtl(), ttl, "ttl");
+  }
+
+  private void requireAtMost(Duration most, Duration wanted, String field) {
+    if (wanted.compareTo(most) > 0) {
       throw Fields.invalid(
-          "ttl", "must be at most " + most + ", which is the limit of '" + identity + "'");
+          field, "must be at most " + most + ", which is the limit of '" + identity + "'");
     }
   }
 

@@ -72,6 +72,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
             ForceReleaseResponse.newBuilder()
                 .setReleased(forced.released())
                 .setAsked(forced.asked())
+                .setDelaysEnded(forced.delaysEnded())
                 .build(),
         responses);
   }

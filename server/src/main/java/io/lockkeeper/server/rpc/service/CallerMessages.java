@@ -65,6 +65,7 @@ final class CallerMessages {
         .setMetadataBytes(limits.metadataBytes())
         .setMaxTtl(ProtoDurations.ofNanos(limits.maxTtl().toNanos()))
         .setMaxWait(ProtoDurations.ofNanos(limits.maxWait().toNanos()))
+        .setMaxLockDelay(ProtoDurations.ofNanos(limits.maxLockDelay().toNanos()))
         .build();
   }
 }

@@ -22,7 +22,6 @@ public final class AcquireRequests {
   private static final int MAX_LOCKS = 64;
   private static final Duration MIN_HOLD = Duration.ofMillis(100);
   private static final Duration MAX_HOLD = Duration.ofDays(7);
-  private static final Duration MAX_DELAY = Duration.ofHours(1);
   private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
   private static final Duration MAX_INTERVAL = Duration.ofHours(1);
 
@@ -119,7 +118,11 @@ public final class AcquireRequests {
     return request.hasLockDelay()
         ? Fields.wholeMillis(
             "lock_delay",
-            Fields.duration("lock_delay", request.getLockDelay(), Duration.ZERO, MAX_DELAY))
+            Fields.duration(
+                "lock_delay",
+                request.getLockDelay(),
+                Duration.ZERO,
+                Limits.DEFAULTS.maxLockDelay()))
         : Duration.ZERO;
   }
 

@@ -91,7 +91,11 @@ final class SimHolds {
   }
 
   /** A holder was lost, and its lock is to stay closed for a while. */
-  private record Lost(SimNode node, long until) {}
+  private record Lost(SimNode node, long since) {
+    private long until() {
+      return since + node.lockDelay.toNanos();
+    }
+  }
 
   private final Sim sim;
   private final List<Life> lives = new ArrayList<>();
@@ -388,7 +392,8 @@ final class SimHolds {
               || !SimModes.blocks(lost.node(), node, Integer.MAX_VALUE)
               || SimNode.ORDER.compare(node, lost.node()) < 0
               // Given back before anybody could know that it was gone.
-              || !wasLost(lost.node());
+              || !wasLost(lost.node())
+              || sim.losses.mayHaveEnded(grant.lock(), lost.since());
       check(kept, () -> "granted during the lock delay of " + lost + ": " + what.get());
     }
     node.users.add(life);
@@ -496,9 +501,7 @@ final class SimHolds {
     boolean lost = wasLost(node);
     long delay = node.lockDelay.toNanos();
     if (lost && delay > 0) {
-      losses
-          .computeIfAbsent(node.lock, lock -> new ArrayList<>())
-          .add(new Lost(node, sim.now + delay));
+      losses.computeIfAbsent(node.lock, lock -> new ArrayList<>()).add(new Lost(node, sim.now));
     }
   }
 

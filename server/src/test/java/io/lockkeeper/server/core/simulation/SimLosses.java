@@ -31,10 +31,13 @@ final class SimLosses {
 
   private static final int QUIET_LOOKS = 400;
 
+  private static final long READ_NANOS = Duration.ofSeconds(3).toNanos();
+
   private final Sim sim;
   private final Map<String, SessionEvent.SessionAdopted> adoptions = new HashMap<>();
   private final Map<String, Long> safeUntil = new HashMap<>();
   private final Set<LockName> forced = new HashSet<>();
+  private final Map<LockName, Long> opened = new HashMap<>();
   private final Set<String> visited = new HashSet<>();
   private final Set<String> givenBack = new HashSet<>();
   private final Set<LeaseId> closed = new HashSet<>();
@@ -83,6 +86,9 @@ final class SimLosses {
       closed.add(close.lease());
     } else if (event instanceof ClientEvent.ForceRelease force) {
       forced.add(force.lock());
+      if (force.token() == 0) {
+        opened.put(force.lock(), sim.now);
+      }
     } else if (event instanceof SessionEvent.SessionAdopted adopted) {
       adoptions.put(coordinator + "/" + adopted.session(), adopted);
       adopted
@@ -93,6 +99,14 @@ final class SimLosses {
         visited.remove(place(coordinator, lease.lease()));
       }
     }
+  }
+
+  /**
+   * Returns whether an operator may have ended a lock delay that began then. The holders are read
+   * first, which takes some seconds at most.
+   */
+  boolean mayHaveEnded(LockName lock, long beganAt) {
+    return opened.containsKey(lock) && opened.get(lock) + READ_NANOS >= beganAt;
   }
 
   private static long graceEnd(SessionEvent.SessionAdopted adopted) {
