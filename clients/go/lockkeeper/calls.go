@@ -212,7 +212,7 @@ func (c *Client) GetLock(ctx context.Context, name string) (Info, error) {
 	return info, err
 }
 
-// Locks ranges over the locks that have holders or waiters and whose names begin with prefix, ordered by name. An error ends it.
+// Locks ranges over the locks in use whose names begin with prefix, ordered by name. An error ends it.
 func (c *Client) Locks(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		page := ""

@@ -268,7 +268,7 @@ export class Client implements AsyncDisposable {
     return await this.alive().getLock(name);
   }
 
-  /** The locks that have holders or waiters and whose names begin with `prefix`, ordered by name. */
+  /** The locks in use whose names begin with `prefix`, ordered by name. */
   listLocks(prefix = ''): AsyncGenerator<LockInfo, void, undefined> {
     return this.kept(this.alive().listLocks(prefix));
   }

@@ -403,7 +403,7 @@ class AsyncClient:
         return await self._alive().get_lock(name, queue_limit)
 
     def list_locks(self, prefix: str = "") -> AsyncGenerator[LockInfo, None]:
-        """The locks that have holders or waiters, ordered by name."""
+        """The locks in use, ordered by name."""
         return self._alive().list_locks(prefix)
 
     async def check_token(self, name: str, fencing_token: int) -> bool:

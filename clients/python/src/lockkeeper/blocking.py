@@ -221,7 +221,7 @@ class Client:
         return self._run(self._client.get_lock(name, queue_limit=queue_limit))
 
     def list_locks(self, prefix: str = "") -> Iterator[LockInfo]:
-        """The locks that have holders or waiters, ordered by name."""
+        """The locks in use, ordered by name."""
         return self._iterate(self._client.list_locks(prefix))
 
     def check_token(self, name: str, fencing_token: int) -> bool:

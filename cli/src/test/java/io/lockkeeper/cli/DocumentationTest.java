@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.app.Profile;
 import io.lockkeeper.server.app.Setting;
+import io.lockkeeper.server.security.LimitKey;
+import io.lockkeeper.server.security.Limits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +21,7 @@ import picocli.CommandLine.Model.OptionSpec;
 class DocumentationTest {
 
   private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");
+  private static final Path SECURITY = Path.of("..", "docs", "security.md");
   private static final Path CLI = Path.of("..", "docs", "cli.md");
 
   @Test
@@ -32,6 +35,27 @@ class DocumentationTest {
     }
     // Then
     assertThat(documented).isEqualTo(expected);
+  }
+
+  @Test
+  void tableOfLimitsOfOneIdentityIsTheOneThatThePolicyKnows() throws IOException {
+    // Given
+    List<String> expected = Arrays.stream(LimitKey.values()).map(DocumentationTest::row).toList();
+    // When
+    String section = Files.readString(SECURITY).split("### Of one identity", 2)[1].split("####")[0];
+    List<String> documented = section.lines().filter(line -> line.startsWith("| `")).toList();
+    // Then
+    assertThat(documented).isEqualTo(expected);
+  }
+
+  private static String row(LimitKey limit) {
+    return String.join(
+        " | ",
+        "| `" + limit.key() + "`",
+        limit.description(),
+        limit.format(Limits.DEFAULTS.get(limit)),
+        limit.format(Limits.WITHOUT_POLICY.get(limit)),
+        limit.format(limit.min()) + " to " + limit.format(limit.max()) + " |");
   }
 
   @Test

@@ -85,6 +85,17 @@ public final class WhoAmICommand implements Callable<Integer> {
             + limits.getRequestsPerSecond()
             + " requests a second");
     out.println(
+        "              "
+            + limits.getEntryBytes()
+            + " bytes of entries, "
+            + limits.getPathBytes()
+            + " bytes of paths, "
+            + limits.getFreezes()
+            + " freezes"
+            + (limits.getQueuePlaces() < Integer.MAX_VALUE
+                ? ", " + limits.getQueuePlaces() + " places in a queue that is half full"
+                : ""));
+    out.println(
         "              TTL up to "
             + Text.age(limits.getMaxTtl())
             + ", waits up to "

@@ -6,10 +6,10 @@ import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.Text;
-import io.lockkeeper.server.app.Durations;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.security.Explanation;
 import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.LimitKey;
 import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.server.security.Policy;
 import io.lockkeeper.server.security.ReloadedFile;
@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -201,26 +202,10 @@ final class PolicyCheckCommand implements Callable<Integer> {
     out.println(
         "  limits"
             + (limits.equals(Limits.DEFAULTS) ? " (the defaults)" : "")
-            + ": leases "
-            + limits.leases()
-            + ", acquisitions "
-            + limits.acquisitions()
-            + ", entry-bytes "
-            + limits.entryBytes()
-            + ", streams "
-            + limits.streams()
-            + ", watches "
-            + limits.watches()
-            + ", requests-per-second "
-            + limits.requestsPerSecond()
-            + ", metadata-bytes "
-            + limits.metadataBytes()
-            + ", max-ttl "
-            + Durations.format(limits.maxTtl())
-            + ", max-wait "
-            + Durations.format(limits.maxWait())
-            + ", max-lock-delay "
-            + Durations.format(limits.maxLockDelay()));
+            + ": "
+            + Stream.of(LimitKey.values())
+                .map(limit -> limit.key() + " " + limit.format(limits.get(limit)))
+                .collect(Collectors.joining(", ")));
     int shared = policy.maxAcquisitionsOf(lock.namespace());
     if (shared < Integer.MAX_VALUE) {
       out.println(

@@ -294,7 +294,7 @@ final class Engine {
             core.maxLeaseEntryBytes(),
             core.maxEntryBytes(),
             mirrorEntries(Runtime.getRuntime().maxMemory()),
-            core.maxMirrorNameBytes(),
+            mirrorNameBytes(Runtime.getRuntime().maxMemory()),
             core.linger(),
             core.handOffAhead(),
             config.zookeeper().memberSessionTimeout()),
@@ -307,6 +307,11 @@ final class Engine {
    */
   static int mirrorEntries(long heapBytes) {
     return (int) Math.min(Integer.MAX_VALUE, heapBytes / 2 / BYTES_OF_A_MIRRORED_ENTRY);
+  }
+
+  /** What a name takes in ZooKeeper's list, it takes several times in the mirror. */
+  static long mirrorNameBytes(long heapBytes) {
+    return Math.min(CoreSettings.defaults().maxMirrorNameBytes(), heapBytes / 16);
   }
 
   /**

@@ -17,6 +17,7 @@ import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.PathSizes;
+import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.request.Leases;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -110,12 +111,14 @@ public final class Kernel {
     return core.mirror.queues().navigableKeySet();
   }
 
-  /** Returns the names of the locks in use that begin with {@code prefix}, in order. */
-  public Stream<LockName> names(String prefix) {
+  /** Returns the names that begin with {@code prefix} of the locks that have entries, in order. */
+  public Stream<LockName> occupied(String prefix) {
     return LockName.firstFrom(prefix)
-        .map(first -> names().tailSet(first).stream())
+        .map(first -> core.mirror.queues().tailMap(first).values().stream())
         .orElseGet(Stream::empty)
-        .takeWhile(name -> name.value().startsWith(prefix));
+        .takeWhile(queue -> queue.lock().value().startsWith(prefix))
+        .filter(queue -> !queue.isEmpty())
+        .map(LockQueue::lock);
   }
 
   /** Returns a lease that {@code by} may use, with up to {@code limit} acquisitions. */

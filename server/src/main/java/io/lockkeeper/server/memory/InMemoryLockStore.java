@@ -364,7 +364,7 @@ public final class InMemoryLockStore implements LockStore {
   public void setLimit(StoreEffect.SetLimit effect) {
     act(
         () -> {
-          cluster.queues().setLimit(effect.lock(), effect.limit());
+          cluster.queues().setLimit(effect);
           say(new UpdateEvent.LimitAnswered(effect.number(), true));
         });
   }

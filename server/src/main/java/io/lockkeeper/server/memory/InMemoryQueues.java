@@ -96,7 +96,7 @@ final class InMemoryQueues {
           && find(entry.lock(), entry.beside().get().entry().text()).isEmpty()) {
         return new StoreEvent.EntriesRefused(id, entry.lock() + " does not exist any more");
       }
-      MarkerName.Guard guard = MarkerName.Guard.of(id, effect.lockDelayMillis());
+      MarkerName.Guard guard = guardOf(effect);
       if (directory(entry.lock()).markers.containsKey(guard.text())) {
         return new StoreEvent.EntriesRefused(id, "somebody else removed it, and left its guard");
       }
@@ -119,10 +119,15 @@ final class InMemoryQueues {
       created.add(new StoreEvent.CreatedEntry(lock, name, zxid, index));
       if (effect.lockDelayMillis() > 0) {
         directory(lock).counter++;
-        add(lock, MarkerName.Guard.of(id, effect.lockDelayMillis()));
+        add(lock, guardOf(effect));
       }
     }
     return new StoreEvent.EntriesCreated(id, created);
+  }
+
+  private static MarkerName.Guard guardOf(StoreEffect.CreateEntries effect) {
+    return MarkerName.Guard.of(
+        effect.id(), effect.lockDelayMillis(), effect.details().terms().guardAccount());
   }
 
   void delete(List<EntryRef> entries) {
@@ -281,7 +286,9 @@ final class InMemoryQueues {
     change(lock, EntryName.parse(entry).orElseThrow(), revoked(stored));
   }
 
-  void setLimit(LockName lock, OptionalInt limit) {
+  void setLimit(StoreEffect.SetLimit effect) {
+    LockName lock = effect.lock();
+    OptionalInt limit = effect.limit();
     List<MarkerName.Limit> limits =
         directory(lock).markers.values().stream()
             .filter(MarkerName.Limit.class::isInstance)
@@ -294,7 +301,7 @@ final class InMemoryQueues {
     zxid++;
     if (limit.isPresent()) {
       String suffix = EntryName.suffix(directory(lock).counter++);
-      String text = MarkerName.Limit.prefix(limit.getAsInt()) + suffix;
+      String text = MarkerName.Limit.prefix(limit.getAsInt(), effect.account()) + suffix;
       add(lock, MarkerName.parse(text).orElseThrow());
     }
     limits.forEach(old -> vanish(lock, old));

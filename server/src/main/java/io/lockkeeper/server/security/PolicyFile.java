@@ -21,7 +21,6 @@ final class PolicyFile {
   private static final String IDENTITIES = "identities";
   private static final String ALL = "all";
   private static final int MAX_COUNT = 1_000_000_000;
-  private static final long MAX_BYTES = 1L << 40;
   private static final Pattern NAME = Pattern.compile("[\\w.:/-][\\w .:/-]{0,99}");
   private static final Pattern DURATION = Pattern.compile("[0-9]{1,9}[smhd]");
 
@@ -110,72 +109,53 @@ final class PolicyFile {
   }
 
   private void addLimits(YamlValue value) {
-    YamlValue.Mapping entry =
-        value.mapping(
-            "limits " + (limits.size() + 1),
-            IDENTITIES,
-            "leases",
-            "acquisitions",
-            "entry-bytes",
-            "streams",
-            "watches",
-            "requests-per-second",
-            "metadata-bytes",
-            "max-ttl",
-            "max-wait",
-            "max-lock-delay");
-    Limits byDefault = Limits.DEFAULTS;
-    limits.add(
-        new Policy.LimitsRule(
-            parsed(entry, IDENTITIES, IdentityPattern::new),
-            new Limits(
-                count(entry, "leases", byDefault.leases()),
-                count(entry, "acquisitions", byDefault.acquisitions()),
-                entry.count("entry-bytes", 1, MAX_BYTES, byDefault.entryBytes()),
-                count(entry, "streams", byDefault.streams()),
-                count(entry, "watches", byDefault.watches()),
-                count(entry, "requests-per-second", byDefault.requestsPerSecond()),
-                (int)
-                    entry.count(
-                        "metadata-bytes", 0, byDefault.metadataBytes(), byDefault.metadataBytes()),
-                duration(entry, "max-ttl", Duration.ofSeconds(2), byDefault.maxTtl()),
-                duration(entry, "max-wait", Duration.ZERO, byDefault.maxWait()),
-                duration(entry, "max-lock-delay", Duration.ZERO, byDefault.maxLockDelay()))));
-  }
-
-  private static int count(YamlValue.Mapping entry, String key, int otherwise) {
-    return (int) entry.count(key, 1, MAX_COUNT, otherwise);
-  }
-
-  /** Returns a duration; its maximum is what counts where the key is not there. */
-  private static Duration duration(
-      YamlValue.Mapping entry, String key, Duration min, Duration max) {
-    Optional<YamlValue> value = entry.get(key);
-    if (value.isEmpty()) {
-      return max;
+    List<String> keys = new ArrayList<>(List.of(IDENTITIES));
+    for (LimitKey limit : LimitKey.values()) {
+      keys.add(limit.key());
     }
-    String text = value.get().text(entry.at(key));
+    YamlValue.Mapping entry =
+        value.mapping("limits " + (limits.size() + 1), keys.toArray(String[]::new));
+    Limits own = Limits.DEFAULTS;
+    for (LimitKey limit : LimitKey.values()) {
+      own = own.with(limit, read(entry, limit));
+    }
+    limits.add(new Policy.LimitsRule(parsed(entry, IDENTITIES, IdentityPattern::new), own));
+  }
+
+  private static long read(YamlValue.Mapping entry, LimitKey limit) {
+    long byDefault = Limits.DEFAULTS.get(limit);
+    return limit.isDuration()
+        ? seconds(entry, limit, byDefault)
+        : entry.count(limit.key(), limit.min(), limit.max(), byDefault);
+  }
+
+  private static long seconds(YamlValue.Mapping entry, LimitKey limit, long byDefault) {
+    Optional<YamlValue> value = entry.get(limit.key());
+    if (value.isEmpty()) {
+      return byDefault;
+    }
+    String text = value.get().text(entry.at(limit.key()));
     if (DURATION.matcher(text).matches()) {
       // ISO 8601 has a T before all units but days.
-      Duration duration = Duration.parse((text.endsWith("d") ? "P" : "PT") + text);
-      if (duration.compareTo(min) >= 0 && duration.compareTo(max) <= 0) {
-        return duration;
+      long seconds = Duration.parse((text.endsWith("d") ? "P" : "PT") + text).toSeconds();
+      if (seconds >= limit.min() && seconds <= limit.max()) {
+        return seconds;
       }
     }
     throw value
         .get()
         .error(
-            entry.at(key)
+            entry.at(limit.key())
                 + " must be a whole number and s, m, h or d, from "
-                + min.toSeconds()
-                + "s to "
-                + (max.toDays() > 0 ? max.toDays() + "d" : max.toHours() + "h"));
+                + limit.format(limit.min())
+                + " to "
+                + limit.format(limit.max()));
   }
 
   private void addNamespaces(YamlValue value) {
     YamlValue.Mapping entry = value.mapping("namespaces", "names", "acquisitions");
     entry.required("acquisitions");
-    int acquisitions = count(entry, "acquisitions", Integer.MAX_VALUE);
+    int acquisitions = (int) entry.count("acquisitions", 1, MAX_COUNT, Integer.MAX_VALUE);
     for (YamlValue each : entry.texts("names")) {
       String namespace = each.text(entry.at("names"));
       if (namespace.indexOf('/') >= 0

@@ -80,7 +80,8 @@ final class LimitWrite extends RetriedChange {
       if (directoryMissing) {
         operations.add(create(paths().directory(effect.lock()), new byte[0], CreateMode.CONTAINER));
       }
-      String prefix = paths().entry(effect.lock(), Limit.prefix(effect.limit().getAsInt()));
+      String name = Limit.prefix(effect.limit().getAsInt(), effect.account());
+      String prefix = paths().entry(effect.lock(), name);
       operations.add(create(prefix, new byte[0], CreateMode.PERSISTENT_SEQUENTIAL));
     }
     for (Limit marker : markers) {

@@ -349,7 +349,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     open();
     events.awaitCurrent();
     UUID id = UUID.randomUUID();
-    MarkerName guard = MarkerName.Guard.of(id, 700);
+    MarkerName guard = MarkerName.Guard.of(id, 700, TAG);
     // When
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
@@ -372,7 +372,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     open();
     events.awaitCurrent();
     UUID id = UUID.randomUUID();
-    MarkerName.Guard guard = MarkerName.Guard.of(id, 700);
+    MarkerName.Guard guard = MarkerName.Guard.of(id, 700, TAG);
     List<PlannedEntry> entries = List.of(planned(lock, MutexKind.EXCLUSIVE));
     CreatedEntry created = create(id, 700, entries).entries().get(0);
     // When
@@ -401,7 +401,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
     StoreEvent.EntriesRefused refused = events.await(StoreEvent.EntriesRefused.class);
     assertThat(refused.message()).contains("somebody else removed");
     assertThat(events.mirror().getOrDefault(lock, Set.of())).isEmpty();
-    awaitMarkers(MarkerName.Guard.of(id, 700).text());
+    awaitMarkers(MarkerName.Guard.of(id, 700, TAG).text());
   }
 
   @Test
@@ -413,7 +413,7 @@ public abstract class LockStoreContract extends LockStoreUpdateContract {
         new EntryRef(
             lock,
             EntryName.prefix(id, MutexKind.EXCLUSIVE) + EntryName.suffix(3),
-            Optional.of(MarkerName.Guard.of(id, 5).text()));
+            Optional.of(MarkerName.Guard.of(id, 5, TAG).text()));
     CreatedEntry created = create(id, lock).entries().get(0);
     EntryRef unguarded = new EntryRef(lock, created.name().text(), never.guard());
     // When

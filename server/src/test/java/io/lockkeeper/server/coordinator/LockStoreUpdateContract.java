@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.api.StoreEvent.ReadEntry;
 import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -43,6 +44,10 @@ import org.junit.jupiter.api.Test;
 public abstract class LockStoreUpdateContract {
 
   protected static final SessionKey SESSION = new SessionKey(1);
+
+  /** The tag of the account that markers count for. */
+  static final String TAG = AccountTag.of("jwt:shop");
+
   static final EntryDetails DETAILS =
       new EntryDetails(
           "0123",
@@ -59,6 +64,7 @@ public abstract class LockStoreUpdateContract {
               Optional.of(Duration.ZERO),
               Optional.of(Duration.ofMillis(1_500)),
               Duration.ofMillis(700),
+              TAG,
               true));
   static final FencingToken TOKEN = new FencingToken(Long.MAX_VALUE - 1);
   private static final RevocationRequest ASK =
@@ -121,7 +127,7 @@ public abstract class LockStoreUpdateContract {
   }
 
   private boolean setLimit(long number, OptionalInt limit) {
-    store().setLimit(new StoreEffect.SetLimit(number, lock, limit));
+    store().setLimit(new StoreEffect.SetLimit(number, lock, limit, TAG));
     return events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == number).done();
   }
 
@@ -256,7 +262,7 @@ public abstract class LockStoreUpdateContract {
     // Then
     assertThat(outcome).isEqualTo(EntryUpdate.Outcome.DONE);
     events.await(StoreEvent.EntryVanished.class, e -> e.entry().equals(entry));
-    awaitMarkers("delay-700-" + id);
+    awaitMarkers("delay-700-" + TAG + "-" + id);
   }
 
   @Test

@@ -99,6 +99,21 @@ class AccountsTest {
           }
 
           @Override
+          public long pathBytes() {
+            return Long.MAX_VALUE;
+          }
+
+          @Override
+          public int queuePlaces() {
+            return Integer.MAX_VALUE;
+          }
+
+          @Override
+          public int freezes() {
+            return Integer.MAX_VALUE;
+          }
+
+          @Override
           public int acquisitionsIn(String namespace) {
             return Integer.MAX_VALUE;
           }

@@ -18,6 +18,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.TimeEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -101,7 +102,7 @@ public final class Bench {
 
   /** Returns whether a change of a lock is described. */
   public boolean describes(String lock) {
-    String limit = MarkerName.Limit.prefix(5) + EntryName.suffix(0);
+    String limit = MarkerName.Limit.prefix(5, AccountTag.NOBODY) + EntryName.suffix(0);
     MarkerName marker = MarkerName.parse(limit).orElseThrow();
     on(new StoreEvent.MarkerAppeared(new LockName(lock), marker, zxid()));
     return last(Effect.Publish.class).stream().noneMatch(p -> p.change().isUndescribed());
@@ -310,7 +311,9 @@ public final class Bench {
     for (StoreEvent.CreatedEntry entry : entries) {
       appear(entry);
       if (effect.lockDelayMillis() > 0) {
-        MarkerName guard = MarkerName.Guard.of(asked.id(), effect.lockDelayMillis());
+        MarkerName guard =
+            MarkerName.Guard.of(
+                asked.id(), effect.lockDelayMillis(), effect.details().terms().guardAccount());
         on(new StoreEvent.MarkerAppeared(entry.lock(), guard, created));
       }
     }

@@ -6,6 +6,7 @@ import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryTerms;
 import io.lockkeeper.server.core.lock.FencingToken;
@@ -27,6 +28,9 @@ import java.util.UUID;
 final class Inheritance {
 
   static final String CLAIM = "0000000000000001";
+
+  /** The tag of the account that guards count for: no record says more of it. */
+  static final String TAG = AccountTag.of("10.0.0.7");
 
   private final Bench bench;
   private final List<AdoptedLease> leases = new ArrayList<>();
@@ -97,7 +101,7 @@ final class Inheritance {
       Optional<FencingToken> kept = beside.map(entry -> entry.read().token());
       tokens.add(add(created, details, tokens.size(), kept));
       if (!command.lockDelay().isZero()) {
-        MarkerName guard = MarkerName.Guard.of(id, (int) command.lockDelay().toMillis());
+        MarkerName guard = MarkerName.Guard.of(id, (int) command.lockDelay().toMillis(), TAG);
         bench.on(new StoreEvent.MarkerAppeared(wanted.name(), guard, created.czxid()));
       }
     }
@@ -179,6 +183,7 @@ final class Inheritance {
             command.waitTimeout(),
             command.maxHold(),
             command.lockDelay(),
+            TAG,
             ownStream));
   }
 

@@ -15,6 +15,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -58,7 +59,7 @@ class LockDelayTest {
   private void guardVanishes(UUID id) {
     bench.on(
         new StoreEvent.MarkerVanished(
-            A, MarkerName.Guard.of(id, (int) DELAY.toMillis()), bench.zxid()));
+            A, MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY), bench.zxid()));
   }
 
   private Optional<Long> delayedFor() {
@@ -81,7 +82,7 @@ class LockDelayTest {
     bench.deleteAll(holder);
     // Then
     EntryRef ref = bench.all(StoreEffect.DeleteEntries.class).get(0).entries().get(0);
-    assertThat(ref.guard()).contains("delay-30000-" + holder.id());
+    assertThat(ref.guard()).contains("delay-30000-" + AccountTag.NOBODY + "-" + holder.id());
     assertThat(bench.wasGranted(waiter)).isTrue();
     assertThat(delayedFor()).isEmpty();
   }
@@ -121,7 +122,7 @@ class LockDelayTest {
     bench.deleteAll(holder);
     // Then
     EntryRef ref = bench.all(StoreEffect.DeleteEntries.class).get(0).entries().get(0);
-    assertThat(ref.guard()).contains("delay-30000-" + holder.id());
+    assertThat(ref.guard()).contains("delay-30000-" + AccountTag.NOBODY + "-" + holder.id());
     assertThat(bench.granted(waiter).grants().get(0).previous()).contains(HoldEnd.CANCELLED);
     assertThat(delayedFor()).isEmpty();
   }
@@ -199,7 +200,7 @@ class LockDelayTest {
     // Given
     UUID id = new UUID(0x99, 1);
     StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
     Asked waiter = waiter();
     // When: its coordinator's session has ended, and took the entry alone
@@ -216,7 +217,7 @@ class LockDelayTest {
     // Given
     UUID id = new UUID(0x99, 1);
     StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
     Asked waiter = waiter();
     // When: one transaction deletes the guard and then the entry
@@ -234,7 +235,9 @@ class LockDelayTest {
     bench.on(new StoreEvent.RebuildStarted(Set.of(A)));
     bench.on(
         new StoreEvent.QueueListed(
-            A, List.of(), List.of(MarkerName.Guard.of(id, (int) DELAY.toMillis()))));
+            A,
+            List.of(),
+            List.of(MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY))));
     bench.on(new StoreEvent.MirrorCurrent());
     // When
     Asked waiter = waiter();
@@ -262,7 +265,7 @@ class LockDelayTest {
         new StoreEvent.QueueListed(
             A,
             List.of(new StoreEvent.ListedEntry(waiting.name(), Optional.empty(), 0)),
-            List.of(MarkerName.Guard.of(next, (int) DELAY.toMillis()))));
+            List.of(MarkerName.Guard.of(next, (int) DELAY.toMillis(), AccountTag.NOBODY))));
     bench.on(new StoreEvent.MirrorCurrent());
     // Then
     assertThat(bench.wasGranted(waiter)).isFalse();
@@ -276,7 +279,7 @@ class LockDelayTest {
         bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("h").exclusive("a"));
     UUID id = new UUID(0x99, 1);
     StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
     Asked next = waiter();
     // When: the waiter's session ends
@@ -296,7 +299,7 @@ class LockDelayTest {
     UUID id = new UUID(0x99, 1);
     StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
     bench.foreign("b", id, MutexKind.EXCLUSIVE);
-    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
     bench.on(new StoreEvent.MarkerAppeared(other, guard, entry.czxid()));
     // When: one entry is seen to go, the other goes unseen
@@ -379,7 +382,7 @@ class LockDelayTest {
     StoreEvent.CreatedEntry holder = bench.foreign("a", new UUID(0x98, 1), MutexKind.EXCLUSIVE);
     UUID id = new UUID(0x99, 1);
     StoreEvent.CreatedEntry next = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    MarkerName guard = MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, next.czxid()));
     Asked waiter = waiter();
     bench.vanish(holder);
@@ -394,7 +397,7 @@ class LockDelayTest {
   private MarkerName.Guard clearing(UUID id) {
     bench.askAndCreate(bench.lease(Duration.ofHours(1)), Wish.named("h").exclusive("a"));
     StoreEvent.CreatedEntry entry = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    MarkerName.Guard guard = MarkerName.Guard.of(id, (int) DELAY.toMillis());
+    MarkerName.Guard guard = MarkerName.Guard.of(id, (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
     bench.vanish(entry);
     return guard;
@@ -484,7 +487,7 @@ class LockDelayTest {
         bench.ask(bench.lease(), Wish.named("try").exclusive("a").waiting(Duration.ZERO));
     // When: its events come now, and those of somebody who only tries
     bench.appear(entry);
-    MarkerName guard = MarkerName.Guard.of(gone.id(), (int) DELAY.toMillis());
+    MarkerName guard = MarkerName.Guard.of(gone.id(), (int) DELAY.toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, entry.czxid()));
     bench.createAll(attempt);
     // Then
@@ -522,7 +525,8 @@ class LockDelayTest {
     UUID id = new UUID(0x99, 1);
     StoreEvent.CreatedEntry ahead = bench.foreign("a", first, MutexKind.EXCLUSIVE);
     StoreEvent.CreatedEntry taken = bench.foreign("a", id, MutexKind.EXCLUSIVE);
-    MarkerName guard = MarkerName.Guard.of(id, (int) Duration.ofSeconds(30).toMillis());
+    MarkerName guard =
+        MarkerName.Guard.of(id, (int) Duration.ofSeconds(30).toMillis(), AccountTag.NOBODY);
     bench.on(new StoreEvent.MarkerAppeared(A, guard, taken.czxid()));
     bench.vanish(taken);
     StoreEvent.CreatedEntry again = bench.foreign("a", id, MutexKind.EXCLUSIVE);

@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -51,7 +52,7 @@ class PermitsTest {
   }
 
   private void marker(int limit, int sequence) {
-    String text = MarkerName.Limit.prefix(limit) + EntryName.suffix(sequence);
+    String text = MarkerName.Limit.prefix(limit, AccountTag.NOBODY) + EntryName.suffix(sequence);
     bench.on(new StoreEvent.MarkerAppeared(A, MarkerName.parse(text).orElseThrow(), bench.zxid()));
   }
 

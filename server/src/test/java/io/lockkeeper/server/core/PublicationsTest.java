@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.api.LockView;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
@@ -184,7 +185,9 @@ class PublicationsTest {
     CallId call = watch("a");
     // When
     for (int i = 0; i < 10_000; i++) {
-      MarkerName limit = MarkerName.parse(MarkerName.Limit.prefix(5) + EntryName.suffix(i)).get();
+      MarkerName limit =
+          MarkerName.parse(MarkerName.Limit.prefix(5, AccountTag.NOBODY) + EntryName.suffix(i))
+              .get();
       bench.on(new StoreEvent.MarkerAppeared(new LockName("b"), limit, bench.zxid()));
     }
     read(holder, true);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.HoldEnd;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
@@ -174,7 +175,7 @@ class QueueAndMirrorTest {
   @Test
   void nodeThatIsKnownToBeDeletedIsNotBelievedToBeThereUntilTheWatchHasToldThatItWent() {
     // Given
-    MarkerName guard = MarkerName.Guard.of(new UUID(1, 1), 3_000);
+    MarkerName guard = MarkerName.Guard.of(new UUID(1, 1), 3_000, AccountTag.NOBODY);
     appear(LOCK, 1, 10);
     mirror.vanished(LOCK, name(1).text(), 0);
     // When
@@ -192,6 +193,47 @@ class QueueAndMirrorTest {
     mirror.vanished(LOCK, name(1).text(), 11);
     mirror.markerVanished(LOCK, guard, 11);
     assertThat(mirror.suppressed()).isEmpty();
+  }
+
+  @Test
+  void lockIsInUseAsLongAsItHasEntriesOrMarkers() {
+    // Given
+    MarkerName guard = MarkerName.Guard.of(new UUID(1, 1), 3_000, AccountTag.of("shop"));
+    appear(LOCK, 1, 10);
+    mirror.markerAppeared(LOCK, guard, 10);
+    long bytes = mirror.nameBytes();
+    // When
+    mirror.vanished(LOCK, name(1).text(), 11);
+    // Then
+    assertThat(mirror.queues()).containsOnlyKeys(LOCK);
+    assertThat(mirror.queue(LOCK).orElseThrow().waiting()).isZero();
+    assertThat(mirror.firstMode(LOCK)).isEmpty();
+    assertThat(mirror.nameBytes()).isEqualTo(bytes);
+    assertThat(mirror.nodeCount()).isEqualTo(1);
+    assertThat(mirror.markerBytes(AccountTag.of("shop"))).isPositive();
+    // When
+    mirror.markerVanished(LOCK, guard, 12);
+    // Then
+    assertThat(mirror.queues()).isEmpty();
+    assertThat(mirror.nameBytes()).isZero();
+    assertThat(mirror.nodeCount()).isZero();
+    assertThat(mirror.markerBytes(AccountTag.of("shop"))).isZero();
+  }
+
+  @Test
+  void rebuildForgetsTheMarkersOfDirectoriesThatAreGoneAndCountsTheOthersOnce() {
+    // Given
+    MarkerName guard = MarkerName.Guard.of(new UUID(1, 1), 3_000, AccountTag.of("shop"));
+    mirror.markerAppeared(LOCK, guard, 10);
+    mirror.markerAppeared(OTHER, guard, 10);
+    long both = mirror.markerBytes(AccountTag.of("shop"));
+    // When
+    mirror.beginRebuild(Set.of(OTHER));
+    mirror.listed(OTHER, List.of(), List.of(guard), 0);
+    // Then
+    assertThat(mirror.marked()).containsExactly(OTHER);
+    assertThat(mirror.nodeCount()).isEqualTo(1);
+    assertThat(mirror.markerBytes(AccountTag.of("shop"))).isBetween(1L, both - 1);
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -378,7 +379,8 @@ class ReentrancyTest {
     bench.release(released);
     bench.pass(Bench.TTL.plusMillis(1));
     // Then
-    assertThat(guardDeletedWith(released)).contains("delay-20000-" + released.id());
+    assertThat(guardDeletedWith(released))
+        .contains("delay-20000-" + AccountTag.NOBODY + "-" + released.id());
     assertThat(guardDeletedWith(lost)).isEmpty();
   }
 
@@ -405,7 +407,8 @@ class ReentrancyTest {
     bench.pass(Bench.TTL.plusMillis(1));
     // Then
     assertThat(guardDeletedWith(held)).isEmpty();
-    assertThat(guardDeletedWith(waits)).contains("delay-30000-" + waits.id());
+    assertThat(guardDeletedWith(waits))
+        .contains("delay-30000-" + AccountTag.NOBODY + "-" + waits.id());
   }
 
   @Test

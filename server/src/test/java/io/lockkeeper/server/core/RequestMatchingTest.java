@@ -13,6 +13,7 @@ import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.FencingToken;
@@ -288,7 +289,8 @@ class RequestMatchingTest {
   void holderThatComesBackIsNotToldThatTheLimitIsTooSmallByNow() {
     // Given: the limit shrank after it was granted, and the mirror never saw it hold
     MarkerName limit =
-        MarkerName.parse(MarkerName.Limit.prefix(2) + EntryName.suffix(0)).orElseThrow();
+        MarkerName.parse(MarkerName.Limit.prefix(2, AccountTag.NOBODY) + EntryName.suffix(0))
+            .orElseThrow();
     bench.on(new StoreEvent.MarkerAppeared(new LockName("a"), limit, bench.zxid()));
     List<Long> tokens = left.entries(lease, Wish.named("held").permits("a", 3, 4));
     left.take(true);

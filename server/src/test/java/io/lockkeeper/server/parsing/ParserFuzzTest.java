@@ -3,6 +3,7 @@ package io.lockkeeper.server.parsing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -99,8 +100,8 @@ final class ParserFuzzTest {
           "_c_" + UUID + "-lock-0000000012",
           "_c_" + UUID + "-__READ__0000000012",
           "_c_" + UUID + "-lock--000000012",
-          "limit-5-0000000012",
-          "delay-5000-" + UUID);
+          "limit-5-0123456789ab-0000000012",
+          "delay-5000-" + AccountTag.NOBODY + "-" + UUID);
 
   private static final String POLICY =
       """

@@ -13,6 +13,7 @@ import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Authenticator;
 import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.LimitKey;
 import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.GetLockRequest;
@@ -97,20 +98,7 @@ class ForwardedCallerTest {
   @Test
   void addressThatIsNamedHasNoLimitsOfItsOwn() {
     // Given
-    Limits most = Limits.DEFAULTS;
-    rights.limit(
-        Identity.ANONYMOUS.name(),
-        new Limits(
-            1,
-            most.acquisitions(),
-            most.entryBytes(),
-            most.streams(),
-            most.watches(),
-            most.requestsPerSecond(),
-            most.metadataBytes(),
-            most.maxTtl(),
-            most.maxWait(),
-            most.maxLockDelay()));
+    rights.limit(Identity.ANONYMOUS.name(), Limits.DEFAULTS.with(LimitKey.LEASES, 1));
     assertThat(openFrom("10.0.0.1:1").getLeaseId()).isNotEmpty();
     // When
     StatusRuntimeException second =

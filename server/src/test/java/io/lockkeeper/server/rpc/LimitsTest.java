@@ -50,6 +50,9 @@ class LimitsTest {
         leases,
         acquisitions,
         entryBytes,
+        MANY,
+        MANY,
+        MANY,
         streams,
         watches,
         requests,
@@ -190,6 +193,9 @@ class LimitsTest {
     // Given
     limit(
         new Limits(
+            MANY,
+            MANY,
+            MANY,
             MANY,
             MANY,
             MANY,

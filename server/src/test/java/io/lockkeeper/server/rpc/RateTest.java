@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.server.security.LimitKey;
 import io.lockkeeper.server.security.Limits;
 import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireRequest;
@@ -44,19 +45,7 @@ class RateTest {
 
   @BeforeEach
   void limit() {
-    rights.limit(
-        "token:greedy",
-        new Limits(
-            MANY,
-            MANY,
-            1L << 20,
-            MANY,
-            MANY,
-            PER_SECOND,
-            Limits.DEFAULTS.metadataBytes(),
-            Limits.DEFAULTS.maxTtl(),
-            Limits.DEFAULTS.maxWait(),
-            Limits.DEFAULTS.maxLockDelay()));
+    rights.limit("token:greedy", Limits.DEFAULTS.with(LimitKey.REQUESTS_PER_SECOND, PER_SECOND));
   }
 
   private static AcquireRequest locks(String prefix, int count) {

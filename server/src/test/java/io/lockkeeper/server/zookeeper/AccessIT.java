@@ -7,6 +7,7 @@ import io.lockkeeper.server.coordinator.RecordedEvents;
 import io.lockkeeper.server.core.api.SessionEvent.SessionAdopted;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -89,7 +90,8 @@ final class AccessIT {
     Asked.created(events, id);
     store.recordLease(new StoreEffect.RecordLease(ONE, LEASE, 15_000, "me", "00ff", ""));
     events.await(StoreEvent.LeaseRecorded.class);
-    store.setLimit(new StoreEffect.SetLimit(1, new LockName("limited"), OptionalInt.of(3)));
+    store.setLimit(
+        new StoreEffect.SetLimit(1, new LockName("limited"), OptionalInt.of(3), AccountTag.NOBODY));
     events.await(io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered.class);
   }
 

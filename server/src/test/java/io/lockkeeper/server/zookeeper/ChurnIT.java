@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LockName;
@@ -84,7 +85,7 @@ final class ChurnIT {
     Awaitility.await("seen").until(() -> events.markers().size() == 64);
     List<EntryRef> both = new ArrayList<>();
     for (CreatedEntry entry : created.entries()) {
-      Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700).text());
+      Optional<String> guard = Optional.of(MarkerName.Guard.of(id, 700, AccountTag.NOBODY).text());
       both.add(new EntryRef(entry.lock(), entry.name().text(), guard));
     }
     store.deleteEntries(new StoreEffect.DeleteEntries(session, id, both));

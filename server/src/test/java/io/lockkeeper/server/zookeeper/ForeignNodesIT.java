@@ -14,6 +14,7 @@ import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesRefused;
 import io.lockkeeper.server.core.api.StoreEvent.LeaseRecorded;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -112,7 +113,7 @@ final class ForeignNodesIT {
         new StoreEffect.CreateEntries(ONE, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700));
     EntriesCreated created = Asked.created(events, id);
     String entry = created.entries().get(0).name().text();
-    String guard = MarkerName.Guard.of(id, 700).text();
+    String guard = MarkerName.Guard.of(id, 700, AccountTag.NOBODY).text();
     truth.create(
         "/lk/locks/guarded/" + guard + "/x",
         new byte[0],

@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
 import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -140,7 +141,7 @@ final class ReapedIT {
   void limitAndGuardKeepTheirDirectoryUntilTheyGo() throws Exception {
     // Given
     LockName lock = new LockName("reaped");
-    store.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(3)));
+    store.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(3), AccountTag.NOBODY));
     events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 1 && e.done());
     CreatedEntry entry = acquire();
     Asked.delete(store, session, events.all(EntriesCreated.class).get(0));
@@ -159,7 +160,7 @@ final class ReapedIT {
     // Then
     assertThat(entry.name().sequence()).isEqualTo(1);
     assertThat(truth.getChildren(DIRECTORY, false)).hasSize(1);
-    store.setLimit(new StoreEffect.SetLimit(2, lock, OptionalInt.empty()));
+    store.setLimit(new StoreEffect.SetLimit(2, lock, OptionalInt.empty(), AccountTag.NOBODY));
     events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 2 && e.done());
     awaitReaped();
   }

@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesRefused;
 import io.lockkeeper.server.core.api.StoreEvent.MirrorStale;
 import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -150,14 +151,16 @@ final class ReaperIT {
       use(store, session, events, "limited");
       // When
       int change = 2 * round;
-      store.setLimit(new StoreEffect.SetLimit(change, lock, OptionalInt.of(round)));
+      store.setLimit(
+          new StoreEffect.SetLimit(change, lock, OptionalInt.of(round), AccountTag.NOBODY));
       events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == change && e.done());
       use(store, session, events, "limited");
       // Then
       assertThat(truth.getChildren(LOCKS + "/limited", false))
           .filteredOn(name -> name.startsWith("limit-" + round + "-"))
           .hasSize(1);
-      store.setLimit(new StoreEffect.SetLimit(change + 1, lock, OptionalInt.empty()));
+      store.setLimit(
+          new StoreEffect.SetLimit(change + 1, lock, OptionalInt.empty(), AccountTag.NOBODY));
       events.await(UpdateEvent.LimitAnswered.class, e -> e.change() == change + 1 && e.done());
     }
     awaitNoDirectories();

@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.UpdateEvent.EntryUpdateAnswered;
 import io.lockkeeper.server.core.api.UpdateEvent.LimitAnswered;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.LockName;
@@ -110,11 +111,11 @@ final class RetriedChangesIT {
       names = {"CUT_BEFORE", "CUT_AFTER"})
   void limitIsNamedByOneMarkerWhereverTheConnectionBreaks(Action action) throws Exception {
     // Given
-    store.setLimit(new StoreEffect.SetLimit(1, LOCK, OptionalInt.of(5)));
+    store.setLimit(new StoreEffect.SetLimit(1, LOCK, OptionalInt.of(5), AccountTag.NOBODY));
     events.await(LimitAnswered.class, e -> e.change() == 1);
     proxy.at(1, r -> r.isMultiWith(OpCode.create, OpCode.delete), action);
     // When
-    store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7)));
+    store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7), AccountTag.NOBODY));
     LimitAnswered answer = events.await(LimitAnswered.class, e -> e.change() == 2);
     // Then
     assertThat(answer.done()).isTrue();
@@ -133,7 +134,7 @@ final class RetriedChangesIT {
     // When
     store.updateEntry(new StoreEffect.UpdateEntry(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
     store.updateEntry(new StoreEffect.UpdateEntry(2, LOCK, entry.name(), new EntryUpdate.Remove()));
-    store.setLimit(new StoreEffect.SetLimit(3, LOCK, OptionalInt.of(7)));
+    store.setLimit(new StoreEffect.SetLimit(3, LOCK, OptionalInt.of(7), AccountTag.NOBODY));
     // Then
     Awaitility.await("answered").until(() -> events.all(EntryUpdateAnswered.class).size() == 2);
     LimitAnswered limit = events.await(LimitAnswered.class);
@@ -150,7 +151,7 @@ final class RetriedChangesIT {
     proxy.blackhole();
     // When
     store.updateEntry(new StoreEffect.UpdateEntry(1, LOCK, entry.name(), new EntryUpdate.Ask(ASK)));
-    store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7)));
+    store.setLimit(new StoreEffect.SetLimit(2, LOCK, OptionalInt.of(7), AccountTag.NOBODY));
     // Then
     assertThat(events.await(EntryUpdateAnswered.class).outcome())
         .isEqualTo(EntryUpdate.Outcome.FAILED);
@@ -207,15 +208,15 @@ final class RetriedChangesIT {
     // When
     int count = 20;
     for (int i = 1; i <= count; i++) {
-      store.setLimit(new StoreEffect.SetLimit(i, LOCK, OptionalInt.of(100 + i)));
-      other.setLimit(new StoreEffect.SetLimit(i, LOCK, OptionalInt.of(200 + i)));
+      store.setLimit(new StoreEffect.SetLimit(i, LOCK, OptionalInt.of(100 + i), AccountTag.NOBODY));
+      other.setLimit(new StoreEffect.SetLimit(i, LOCK, OptionalInt.of(200 + i), AccountTag.NOBODY));
     }
     Awaitility.await("answered")
         .until(
             () ->
                 events.all(LimitAnswered.class).size() == count
                     && otherEvents.all(LimitAnswered.class).size() == count);
-    store.setLimit(new StoreEffect.SetLimit(1_000, LOCK, OptionalInt.of(9)));
+    store.setLimit(new StoreEffect.SetLimit(1_000, LOCK, OptionalInt.of(9), AccountTag.NOBODY));
     LimitAnswered last = events.await(LimitAnswered.class, e -> e.change() == 1_000);
     // Then
     assertThat(events.all(LimitAnswered.class)).allMatch(LimitAnswered::done);

@@ -284,7 +284,7 @@ public final class WatchHub implements Watch.Source {
 
   private List<LockName> inUse(WatchFilter filter) {
     return filter.names().isEmpty()
-        ? kernel.names(filter.prefix()).toList()
+        ? kernel.occupied(filter.prefix()).toList()
         : filter.names().stream().sorted().toList();
   }
 

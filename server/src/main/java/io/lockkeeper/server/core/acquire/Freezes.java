@@ -116,6 +116,12 @@ public final class Freezes {
     return frozen.size();
   }
 
+  /** Returns how many of them count for an account. */
+  int size(String account) {
+    return (int)
+        frozen.values().stream().filter(one -> one.freeze().account().equals(account)).count();
+  }
+
   /** A prefix is frozen: at once, whatever its record turns out to say. */
   void appeared(String prefix) {
     frozen.putIfAbsent(

@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.FreezeEvent;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.state.Acquisition;
@@ -15,7 +16,9 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Freezes and thaws prefixes, and tells those who wait, and holders that want to know. */
 public final class Freezing {
@@ -38,8 +41,8 @@ public final class Freezing {
   /** What was frozen or thawed while the mirror was not whole: no more than is frozen at a time. */
   private final Set<String> untold = new LinkedHashSet<>();
 
-  /** A prefix that is being frozen or thawed. */
-  private record Change(CallId call, String prefix) {}
+  /** A prefix that is being frozen, for an account, or thawed. */
+  private record Change(CallId call, String prefix, Optional<String> freezingFor) {}
 
   public Freezing(
       CoreState core,
@@ -59,22 +62,42 @@ public final class Freezing {
   /** Freezes a prefix, or replaces why and for how long it is frozen. */
   public void freeze(ClientEvent.Freeze event) {
     String prefix = event.freeze().prefix();
+    String account = AccountTag.of(core.caller.account());
+    int most = core.caller.quota().freezes();
     if (!core.mirror.isCurrent()) {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
-    } else if (freezes.size() + underWay.size() >= MAX_FROZEN && !freezes.contains(prefix)) {
+    } else if (freezes.size() + beingFrozen(any -> true) >= MAX_FROZEN
+        && !freezes.contains(prefix)) {
       core.fail(
           event.call(),
           Failure.Reason.TOO_MANY,
           "the limit of " + MAX_FROZEN + " frozen prefixes is reached: unfreeze some");
+    } else if (freezes.size(account) + beingFrozen(account::equals) >= most
+        && !freezes.contains(prefix)) {
+      core.fail(
+          event.call(),
+          Failure.Reason.TOO_MANY,
+          "'"
+              + core.caller.account()
+              + "' keeps its limit of "
+              + most
+              + " prefixes frozen (freezes)");
     } else {
-      underWay.put(++changes, new Change(event.call(), prefix));
-      core.emit(new StoreEffect.SetFreeze(changes, event.freeze()));
+      underWay.put(++changes, new Change(event.call(), prefix, Optional.of(account)));
+      core.emit(new StoreEffect.SetFreeze(changes, event.freeze().countedFor(account)));
     }
+  }
+
+  private long beingFrozen(Predicate<String> account) {
+    return underWay.values().stream()
+        .flatMap(c -> c.freezingFor().stream())
+        .filter(account)
+        .count();
   }
 
   /** Thaws a prefix. */
   public void unfreeze(ClientEvent.Unfreeze event) {
-    underWay.put(++changes, new Change(event.call(), event.prefix()));
+    underWay.put(++changes, new Change(event.call(), event.prefix(), Optional.empty()));
     core.emit(new StoreEffect.RemoveFreeze(changes, event.prefix()));
   }
 

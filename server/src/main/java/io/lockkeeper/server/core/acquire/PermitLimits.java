@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.Kind;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.Mode;
@@ -22,9 +23,6 @@ import java.util.OptionalInt;
 
 /** The limits of locks of permits: what is in force, and setting it. */
 public final class PermitLimits {
-
-  /** How many locks may have a limit of their own: each keeps a node in ZooKeeper for ever. */
-  private static final int MAX_CONFIGURED = 100_000;
 
   private final CoreState core;
   private final Barriers barriers;
@@ -70,15 +68,16 @@ public final class PermitLimits {
       core.reply(event.call(), new Answer.Failed(failure));
       return;
     }
-    if (event.limit().isPresent() && core.mirror.markedCount() >= MAX_CONFIGURED) {
-      core.fail(
-          event.call(),
-          Failure.Reason.TOO_MANY,
-          "the limit of " + MAX_CONFIGURED + " configured locks is reached: take some back");
-      return;
+    if (event.limit().isPresent() && core.mirror.limit(event.lock()).isEmpty()) {
+      Optional<Failure> refusal = core.accounts.refusalOfMarker(core.caller);
+      if (refusal.isPresent()) {
+        core.reply(event.call(), new Answer.Failed(refusal.get()));
+        return;
+      }
     }
     underWay.put(++changes, new Change(event, inForce(core, event.lock()).orElse(0)));
-    core.emit(new StoreEffect.SetLimit(changes, event.lock(), event.limit()));
+    String account = AccountTag.of(core.caller.account());
+    core.emit(new StoreEffect.SetLimit(changes, event.lock(), event.limit(), account));
   }
 
   public void onAnswered(UpdateEvent.LimitAnswered answer) {

@@ -84,7 +84,9 @@ public final class PlacementPlanner {
       }
       Optional<Hold> base = base(wanted, owned);
       Optional<Plan> obstacle =
-          base.isPresent() ? byCounter(wanted, base.get()) : obstacle(wanted, owned);
+          base.isPresent()
+              ? byCounter(wanted, base.get()).or(() -> byLevels(wanted, lease))
+              : obstacle(wanted, owned, lease);
       if (obstacle.isPresent()) {
         return obstacle.get();
       }
@@ -163,7 +165,16 @@ public final class PlacementPlanner {
     return !owner.isEmpty() && acquisition.command().owner().equals(owner);
   }
 
-  private Optional<Plan> obstacle(WantedLock wanted, List<Hold> owned) {
+  /** A level is an entry as well, and its owner may have any number of them. */
+  private Optional<Plan> byLevels(WantedLock wanted, Optional<Lease> lease) {
+    return core.mirror
+        .queue(wanted.name())
+        .filter(queue -> queue.size() >= core.settings.maxWaiters() / 2)
+        .flatMap(queue -> byPlaces(queue, lease))
+        .map(Plan.Refused::new);
+  }
+
+  private Optional<Plan> obstacle(WantedLock wanted, List<Hold> owned, Optional<Lease> lease) {
     Optional<String> deadlock = selfDeadlock(wanted, owned);
     if (deadlock.isPresent()) {
       return Optional.of(new Plan.Ended(Notice.RefusalReason.WOULD_DEADLOCK, deadlock.get()));
@@ -172,7 +183,7 @@ public final class PlacementPlanner {
     if (tooLarge.isPresent()) {
       return Optional.of(new Plan.Ended(Notice.RefusalReason.LIMIT_TOO_SMALL, tooLarge.get()));
     }
-    Optional<Failure> refusal = byQueue(wanted);
+    Optional<Failure> refusal = byQueue(wanted, lease);
     if (refusal.isEmpty()) {
       refusal = byLimit(wanted);
     }
@@ -209,7 +220,7 @@ public final class PlacementPlanner {
             + ": it would wait for itself, for ever; release first");
   }
 
-  private Optional<Failure> byQueue(WantedLock wanted) {
+  private Optional<Failure> byQueue(WantedLock wanted, Optional<Lease> lease) {
     Optional<LockQueue> queue = core.mirror.queue(wanted.name());
     Optional<String> kind =
         queue.isPresent() && !queue.get().isEmpty()
@@ -231,7 +242,28 @@ public final class PlacementPlanner {
                   + core.settings.maxWaiters()
                   + " entries"));
     }
-    return Optional.empty();
+    return entries >= core.settings.maxWaiters() / 2 && queue.isPresent()
+        ? byPlaces(queue.get(), lease)
+        : Optional.empty();
+  }
+
+  /** Who has many places in a queue that is half full leaves the rest of it to others. */
+  private Optional<Failure> byPlaces(LockQueue queue, Optional<Lease> lease) {
+    int most = core.caller.quota().queuePlaces();
+    String account = lease.map(Lease::account).orElse(core.caller.account());
+    if (most == Integer.MAX_VALUE || queue.places(account, most) < most) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Failure(
+            Failure.Reason.QUEUE_FULL,
+            "the queue of lock '"
+                + queue.lock()
+                + "' is half full, and '"
+                + account
+                + "' has its limit of "
+                + most
+                + " entries there (queue-places)"));
   }
 
   private Optional<String> configuredKind(LockName lock) {

@@ -19,10 +19,10 @@ import java.time.Duration;
  * @param maxLeaseEntryBytes how many bytes the entries of one lease may take in ZooKeeper
  * @param maxEntryBytes how many bytes the entries of all leases may take: what a request says of
  *     itself is kept in the entry of each of its locks, so that few bytes sent can be many there
- * @param maxMirrorEntries how many entries all queues together may have, whoever's they are, before
- *     more is refused: each coordinator keeps all of them in memory
+ * @param maxMirrorEntries how many entries and markers all queues together may have, whoever's they
+ *     are, before more is refused: each coordinator keeps all of them in memory
  * @param maxMirrorNameBytes how many bytes the znode names of the locks in use may take: they are
- *     read back with one reply
+ *     read back with one reply, which ZooKeeper has to send and each coordinator has to take
  * @param sendAwayAfter for how long a lock session may be without contact before the streams of its
  *     leases are sent to other coordinators, who may have adopted it
  */
@@ -41,7 +41,7 @@ public record CoreSettings(
     Duration sendAwayAfter) {
 
   /**
-   * Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 8 MiB, 64 MiB, 1,000,000, 64 MiB, 5 s,
+   * Returns the defaults: 2 s, 10,000, 100,000, 512 KiB, 64, 8 MiB, 64 MiB, 1,000,000, 32 MiB, 5 s,
    * hand-off ahead, 6 s.
    */
   public static CoreSettings defaults() {
@@ -54,7 +54,7 @@ public record CoreSettings(
         8L << 20,
         64L << 20,
         1_000_000,
-        64L << 20,
+        32L << 20,
         Duration.ofSeconds(5),
         true,
         Duration.ofSeconds(6));

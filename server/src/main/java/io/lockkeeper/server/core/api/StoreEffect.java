@@ -272,8 +272,10 @@ public sealed interface StoreEffect extends Effect {
    * @param number names the change
    * @param lock the lock
    * @param limit the limit; empty takes the setting back
+   * @param account the tag of the account that the new marker counts for
    */
-  record SetLimit(long number, LockName lock, OptionalInt limit) implements StoreEffect {
+  record SetLimit(long number, LockName lock, OptionalInt limit, String account)
+      implements StoreEffect {
     @Override
     public void applyTo(Store store) {
       store.setLimit(this);

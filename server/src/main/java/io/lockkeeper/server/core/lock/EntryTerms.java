@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param maxHold how long the locks may be held, if that is limited
  * @param lockDelay how long the next grant waits after this holder was lost: the entry has a guard
  *     if it is not zero; in whole milliseconds
+ * @param guardAccount the tag of the account that the guard counts for
  * @param ownStream whether its notices go to a stream of its own rather than to the lease's
  */
 public record EntryTerms(
@@ -19,9 +20,16 @@ public record EntryTerms(
     Optional<Duration> waitTimeout,
     Optional<Duration> maxHold,
     Duration lockDelay,
+    String guardAccount,
     boolean ownStream) {
+
+  /** Takes nothing for a tag that is none: others write entries too, and guards are named by it. */
+  public EntryTerms {
+    guardAccount = AccountTag.parse(guardAccount);
+  }
 
   /** One lock, no limits, told on the lease's stream. */
   public static final EntryTerms PLAIN =
-      new EntryTerms(1, Optional.empty(), Optional.empty(), Duration.ZERO, false);
+      new EntryTerms(
+          1, Optional.empty(), Optional.empty(), Duration.ZERO, AccountTag.NOBODY, false);
 }

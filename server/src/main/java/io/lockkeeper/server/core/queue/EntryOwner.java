@@ -7,6 +7,9 @@ import java.util.Optional;
 /** What a queue asks of whoever an entry of this coordinator belongs to. */
 public interface EntryOwner {
 
+  /** Returns the account that the entry counts for; empty: it is not counted. */
+  String account();
+
   /** Returns whether the entry was created together with a guard of its lock delay. */
   boolean hasGuard();
 

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.queue;
 
 import io.lockkeeper.server.core.lock.MarkerName;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -11,7 +12,7 @@ import java.util.OptionalInt;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** The markers of one lock, as the mirror has them. They outlive the queue. */
+/** The markers of one lock, as the mirror has them. They outlive its entries. */
 final class LockMarkers {
 
   private final TreeSet<MarkerName.Limit> limits =
@@ -20,26 +21,25 @@ final class LockMarkers {
               .thenComparing(MarkerName.Limit::text));
   private final Map<UUID, MarkerName.Guard> guards = new HashMap<>(2);
 
-  void add(MarkerName marker) {
-    if (marker instanceof MarkerName.Limit limit) {
-      limits.add(limit);
-    } else if (marker instanceof MarkerName.Guard guard) {
-      guards.put(guard.id(), guard);
-    }
+  /** Returns whether it was not there. */
+  boolean add(MarkerName marker) {
+    return marker instanceof MarkerName.Guard guard
+        ? guards.putIfAbsent(guard.id(), guard) == null
+        : limits.add((MarkerName.Limit) marker);
   }
 
   /** Returns whether it was there. */
   boolean remove(MarkerName marker) {
     return marker instanceof MarkerName.Guard guard
-        ? guards.remove(guard.id()) != null
+        ? guards.remove(guard.id(), guard)
         : limits.remove(marker);
   }
 
-  /** Makes the markers what a listing found. */
-  void replaceBy(List<MarkerName> found) {
-    limits.clear();
-    guards.clear();
-    found.forEach(this::add);
+  /** Returns all of them. */
+  List<MarkerName> all() {
+    List<MarkerName> all = new ArrayList<>(limits);
+    all.addAll(guards.values());
+    return all;
   }
 
   boolean isEmpty() {

@@ -19,6 +19,7 @@ public final class LockQueue {
   private final LockName lock;
   private final NavigableSet<Entry> entries = new TreeSet<>(Entry.ORDER);
   private final Map<String, Entry> byName = new HashMap<>(4);
+  private Optional<LockMarkers> markers = Optional.empty();
   private List<Entry> holders = List.of();
   private int released;
   private long revision;
@@ -32,8 +33,18 @@ public final class LockQueue {
     return lock;
   }
 
+  /** Returns whether nobody holds or waits. */
   public boolean isEmpty() {
     return entries.isEmpty();
+  }
+
+  /** Returns the markers of the lock, if it has any: they outlive its entries. */
+  Optional<LockMarkers> markers() {
+    return markers;
+  }
+
+  void markers(Optional<LockMarkers> value) {
+    markers = value;
   }
 
   public int size() {
@@ -75,6 +86,9 @@ public final class LockQueue {
     }
     entries.remove(entry);
     released -= entry.isReleased() ? 1 : 0;
+    if (entries.isEmpty()) {
+      holders = List.of();
+    }
     return Optional.of(entry);
   }
 
@@ -207,6 +221,17 @@ public final class LockQueue {
       placedAtNanos = nowNanos;
     }
     return entry.place();
+  }
+
+  /**
+   * Returns how many entries of this coordinator count for an account, and at most {@code most}.
+   */
+  public int places(String account, int most) {
+    return (int)
+        entries.stream()
+            .filter(e -> e.owner().filter(owner -> owner.account().equals(account)).isPresent())
+            .limit(most)
+            .count();
   }
 
   /** Returns the first {@code limit} of those who wait. */

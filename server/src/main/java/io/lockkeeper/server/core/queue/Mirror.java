@@ -33,6 +33,11 @@ public final class Mirror {
   private static final int REMEMBERED_DEPARTURES = 65_536;
 
   /**
+   * What a marker and its lock's directory take beside their names, about: so short names count.
+   */
+  private static final int MARKER_BYTES = 256;
+
+  /**
    * How the last holder of a lock ended.
    *
    * @param end how
@@ -54,7 +59,12 @@ public final class Mirror {
           return size() > REMEMBERED_DEPARTURES;
         }
       };
-  private final Map<LockName, LockMarkers> markers = new HashMap<>();
+
+  /** The locks that have markers. */
+  private final Set<LockName> marked = new LinkedHashSet<>();
+
+  /** What the markers of each account take, by its tag. */
+  private final Map<String, Long> markerBytes = new HashMap<>();
 
   /** Nodes that are known to be gone, with their creation zxids. */
   private final Map<NodeKey, Long> deleted = new HashMap<>();
@@ -63,6 +73,7 @@ public final class Mirror {
   private long revision;
   private long arrivals;
   private int entryCount;
+  private int markerCount;
   private long nameBytes;
 
   /** Returns whether grants can be made from it. */
@@ -77,6 +88,20 @@ public final class Mirror {
 
   public int entryCount() {
     return entryCount;
+  }
+
+  /** Returns how many entries and markers there are. */
+  public int nodeCount() {
+    return entryCount + markerCount;
+  }
+
+  public boolean hasMarkers() {
+    return markerCount > 0;
+  }
+
+  /** Returns about how many bytes the markers of an account take, by its tag. */
+  public long markerBytes(String account) {
+    return markerBytes.getOrDefault(account, 0L);
   }
 
   /** Returns how many bytes the names of the locks in use take in ZooKeeper's list of them. */
@@ -103,8 +128,9 @@ public final class Mirror {
     return queue;
   }
 
-  private void drop(LockName lock) {
-    if (queuesByName.remove(lock) != null) {
+  private void dropUnused(LockQueue queue) {
+    LockName lock = queue.lock();
+    if (queue.isEmpty() && queue.markers().isEmpty() && queuesByName.remove(lock) != null) {
       queues.remove(lock);
       nameBytes -= listedBytes(lock);
     }
@@ -179,9 +205,7 @@ public final class Mirror {
     if (entry.isPresent()) {
       entryCount--;
     }
-    if (queue.isEmpty()) {
-      drop(lock);
-    }
+    dropUnused(queue);
     return entry;
   }
 
@@ -196,11 +220,9 @@ public final class Mirror {
   public void beginRebuild(Set<LockName> existing) {
     for (LockQueue queue : new ArrayList<>(queues.values())) {
       if (!existing.contains(queue.lock())) {
-        entryCount -= queue.size();
-        drop(queue.lock());
+        listed(queue.lock(), List.of(), List.of(), 0);
       }
     }
-    markers.keySet().retainAll(existing);
   }
 
   /** Makes one queue what a listing found; entries that were known stay the same objects. */
@@ -209,8 +231,13 @@ public final class Mirror {
       List<StoreEvent.ListedEntry> found,
       List<MarkerName> foundMarkers,
       long nowNanos) {
-    replaceMarkers(lock, foundMarkers);
     LockQueue queue = queueOrNew(lock);
+    queue.markers().ifPresent(known -> known.all().forEach(marker -> remove(queue, marker)));
+    for (MarkerName marker : foundMarkers) {
+      if (!isDeleted(lock, marker.text())) {
+        add(queue, marker);
+      }
+    }
     Set<String> names = new HashSet<>();
     for (StoreEvent.ListedEntry entry : found) {
       if (!isDeleted(lock, entry.name().text())) {
@@ -228,19 +255,40 @@ public final class Mirror {
         add(queue, entry.name(), entry.czxid().orElse(0L), entry.index(), nowNanos);
       }
     }
-    if (queue.isEmpty()) {
-      drop(lock);
-    }
+    dropUnused(queue);
   }
 
-  private void replaceMarkers(LockName lock, List<MarkerName> listed) {
-    List<MarkerName> found =
-        listed.stream().filter(marker -> !isDeleted(lock, marker.text())).toList();
-    if (found.isEmpty()) {
-      markers.remove(lock);
-    } else {
-      markers.computeIfAbsent(lock, name -> new LockMarkers()).replaceBy(found);
+  private void add(LockQueue queue, MarkerName marker) {
+    LockMarkers markers = queue.markers().orElseGet(LockMarkers::new);
+    if (markers.add(marker)) {
+      count(queue.lock(), marker, 1);
     }
+    queue.markers(Optional.of(markers));
+    marked.add(queue.lock());
+  }
+
+  /** Returns whether it was there. */
+  private boolean remove(LockQueue queue, MarkerName marker) {
+    boolean removed = queue.markers().filter(markers -> markers.remove(marker)).isPresent();
+    if (removed) {
+      count(queue.lock(), marker, -1);
+    }
+    if (queue.markers().filter(LockMarkers::isEmpty).isPresent()) {
+      queue.markers(Optional.empty());
+      marked.remove(queue.lock());
+    }
+    return removed;
+  }
+
+  private void count(LockName lock, MarkerName marker, int sign) {
+    markerCount += sign;
+    long bytes = (long) lock.encoded().length() + marker.text().length() + MARKER_BYTES;
+    markerBytes.compute(
+        marker.account(),
+        (account, before) -> {
+          long after = (before == null ? 0 : before) + sign * bytes;
+          return after == 0 ? null : Long.valueOf(after);
+        });
   }
 
   /** Returns whether the marker is there: not if it is known to be gone again. */
@@ -248,7 +296,9 @@ public final class Mirror {
     revision = Math.max(revision, zxid);
     boolean there = !isDeleted(lock, marker.text());
     if (there) {
-      markers.computeIfAbsent(lock, name -> new LockMarkers()).add(marker);
+      LockQueue queue = queueOrNew(lock);
+      queue.seen(zxid);
+      add(queue, marker);
     }
     return there;
   }
@@ -261,14 +311,13 @@ public final class Mirror {
   public boolean markerVanished(LockName lock, MarkerName marker, long zxid) {
     revision = Math.max(revision, zxid);
     stopSuppressing(lock, marker.text(), zxid);
-    LockMarkers found = markers.get(lock);
-    if (found == null) {
+    LockQueue queue = queuesByName.get(lock);
+    if (queue == null) {
       return false;
     }
-    boolean removed = found.remove(marker);
-    if (found.isEmpty()) {
-      markers.remove(lock);
-    }
+    queue.seen(zxid);
+    boolean removed = remove(queue, marker);
+    dropUnused(queue);
     return removed;
   }
 
@@ -305,29 +354,29 @@ public final class Mirror {
 
   /** Returns the limit of permits that was configured for a lock. */
   public OptionalInt limit(LockName lock) {
-    LockMarkers found = markers.get(lock);
-    return found == null ? OptionalInt.empty() : found.limit();
+    Optional<LockMarkers> found = markers(lock);
+    return found.isPresent() ? found.get().limit() : OptionalInt.empty();
   }
 
   /** Returns the guards of a lock, those of entries that exist included. */
   public Collection<MarkerName.Guard> guards(LockName lock) {
-    return Optional.ofNullable(markers.get(lock)).map(LockMarkers::guards).orElse(List.of());
+    return markers(lock).map(LockMarkers::guards).orElse(List.of());
   }
 
   /** Returns the guard of an acquisition's entry. */
   public Optional<MarkerName.Guard> guard(LockName lock, UUID id) {
-    LockMarkers found = markers.get(lock);
-    return found == null ? Optional.empty() : found.guard(id);
+    Optional<LockMarkers> found = markers(lock);
+    return found.isPresent() ? found.get().guard(id) : Optional.empty();
+  }
+
+  private Optional<LockMarkers> markers(LockName lock) {
+    LockQueue queue = queuesByName.get(lock);
+    return queue == null ? Optional.empty() : queue.markers();
   }
 
   /** Returns the locks that have markers. */
   public Set<LockName> marked() {
-    return new LinkedHashSet<>(markers.keySet());
-  }
-
-  /** Returns how many locks have markers. */
-  public int markedCount() {
-    return markers.size();
+    return new LinkedHashSet<>(marked);
   }
 
   /** Remembers the newest transaction that was seen. */
@@ -341,7 +390,7 @@ public final class Mirror {
     current = true;
   }
 
-  /** Returns the queues in use. */
+  /** Returns the queues of the locks in use, some of which may have markers alone. */
   public Collection<LockQueue> all() {
     return queues.values();
   }

@@ -128,8 +128,7 @@ public final class AcquireHandler {
    * Does what planning says; without a lease, the stream becomes one if there is a place to queue.
    */
   private void carryOut(ClientEvent.Acquire event, Optional<Lease> known, LockSession session) {
-    Optional<Failure> refusal =
-        core.accounts.refusal(core.caller, known, event.command()).or(this::refusalOfMirror);
+    Optional<Failure> refusal = core.accounts.refusal(core.caller, known, event.command());
     if (refusal.isPresent()) {
       refuse(event, refusal.get());
       return;
@@ -145,30 +144,6 @@ public final class AcquireHandler {
               () -> leases.openForStream(event.lease(), session, event.command().holder()));
       enqueue(event, lease, session, placements.placements());
     }
-  }
-
-  /** Every coordinator keeps the queues of all of them, and must be able to read them back. */
-  private Optional<Failure> refusalOfMirror() {
-    if (core.mirror.entryCount() >= core.settings.maxMirrorEntries()) {
-      return Optional.of(
-          new Failure(
-              Failure.Reason.TOO_MANY,
-              "all queues together have "
-                  + core.mirror.entryCount()
-                  + " entries, and this coordinator keeps "
-                  + core.settings.maxMirrorEntries()
-                  + " in memory: give every coordinator a larger heap, or divide the names among"
-                  + " independent services"));
-    }
-    if (core.mirror.nameBytes() >= core.settings.maxMirrorNameBytes()) {
-      return Optional.of(
-          new Failure(
-              Failure.Reason.TOO_MANY,
-              "the names of the locks in use take their limit of "
-                  + core.settings.maxMirrorNameBytes()
-                  + " bytes: use shorter names, or divide them among independent services"));
-    }
-    return Optional.empty();
   }
 
   /** Tells the client at once that it will not be granted what it asks for. */
@@ -240,8 +215,8 @@ public final class AcquireHandler {
 
   private void take(
       Acquisition acquisition, LockSession session, long bytes, Optional<Hold.Proof> proof) {
-    core.add(acquisition);
     session.addPathBytes(acquisition, bytes);
+    core.add(acquisition);
     for (Hold hold : acquisition.holds()) {
       hold.awaitMirror();
       proof.ifPresent(hold::grant);

@@ -395,7 +395,9 @@ public final class Leases {
 
   /** Returns a lease that the caller names, if he may use it. */
   public Optional<Lease> named(LeaseId id) {
-    return find(id).filter(lease -> lease.isUsableBy(core.caller));
+    Optional<Lease> lease = find(id).filter(found -> found.isUsableBy(core.caller));
+    lease.ifPresent(found -> core.accounts.claim(found, core.caller));
+    return lease;
   }
 
   /** Returns a lease that the caller names and under which things can be done. */

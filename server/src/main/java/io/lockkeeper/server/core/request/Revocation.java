@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.acquire.ForcedReleases;
 import io.lockkeeper.server.core.acquire.LockDelays;
 import io.lockkeeper.server.core.acquire.Views;
 import io.lockkeeper.server.core.api.Answer;
+import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
@@ -23,6 +24,7 @@ import io.lockkeeper.server.core.state.AcquisitionDescription;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -54,7 +56,10 @@ public final class Revocation {
   private final ForcedReleases forcedReleases;
   private final AdoptionGrace grace;
   private final LockDelays delays;
-  private int graces;
+  private final List<Grace> graces = new ArrayList<>();
+
+  /** A forced release that waits. */
+  private record Grace(String account, LockName lock, List<Entry> holders, long dueNanos) {}
 
   public Revocation(
       CoreState core,
@@ -218,10 +223,11 @@ public final class Revocation {
       return;
     }
     // Whose an entry is, and its token, says its data.
-    readFirst(event.lock(), () -> forceKnown(event));
+    Caller by = core.caller;
+    readFirst(event.lock(), () -> forceKnown(event, by));
   }
 
-  private void forceKnown(ClientEvent.ForceRelease event) {
+  private void forceKnown(ClientEvent.ForceRelease event, Caller by) {
     List<Entry> all = holders(event.lock());
     List<Entry> holders =
         all.stream()
@@ -243,31 +249,61 @@ public final class Revocation {
     }
     if (event.ask().deadline().isEmpty() || holders.isEmpty()) {
       forceNow(event, holders);
-    } else if (graces >= MAX_GRACES) {
+    } else {
+      forceLater(event, holders, by);
+    }
+  }
+
+  private void forceLater(ClientEvent.ForceRelease event, List<Entry> holders, Caller by) {
+    String account = by.account();
+    int most = by.quota().freezes();
+    long due = core.now + event.ask().deadline().map(Duration::toNanos).orElse(0L);
+    List<Entry> more =
+        holders.stream().filter(holder -> !isToBeForced(account, holder, due)).toList();
+    if (more.isEmpty()) {
+      // The same account has asked for it before, for the same time or an earlier one.
+      core.reply(event.call(), new Answer.Forced(0, holders.size(), endDelays(event).size()));
+    } else if (graces.size() >= MAX_GRACES) {
       core.fail(
           event.call(),
           Failure.Reason.TOO_MANY,
           "the coordinator has its limit of " + MAX_GRACES + " forced releases waiting");
+    } else if (graces.stream().filter(each -> each.account().equals(account)).count() >= most) {
+      core.fail(
+          event.call(),
+          Failure.Reason.TOO_MANY,
+          "'"
+              + account
+              + "' has its limit of "
+              + most
+              + " forced releases waiting on this coordinator (freezes)");
     } else {
-      forceLater(event, holders);
+      forceLater(event, new Grace(account, event.lock(), more, due));
     }
+  }
+
+  private boolean isToBeForced(String account, Entry holder, long byNanos) {
+    return graces.stream()
+        .filter(each -> each.account().equals(account) && each.dueNanos() - byNanos <= 0)
+        .anyMatch(each -> each.holders().contains(holder));
   }
 
   private static boolean hasToken(Entry holder, long token) {
     return holder.token().filter(t -> t.value() == token).isPresent();
   }
 
-  private void forceLater(ClientEvent.ForceRelease event, List<Entry> holders) {
+  private void forceLater(ClientEvent.ForceRelease event, Grace grace) {
+    List<Entry> holders = grace.holders();
     RevocationRequest force = event.ask();
     RevocationRequest first =
         new RevocationRequest(
             force.id() + "-first", force.requester(), force.reason(), force.deadline(), false);
     ask(event.lock(), holders, first, asked -> {});
-    graces++;
+    graces.add(grace);
     core.timers.at(
-        core.now + force.deadline().map(Duration::toNanos).orElse(0L),
+        grace.dueNanos(),
         () -> {
-          graces--;
+          graces.remove(grace);
           List<Entry> still =
               holders(event.lock()).stream()
                   .filter(holder -> holders.stream().anyMatch(asked -> isOfOne(asked, holder)))

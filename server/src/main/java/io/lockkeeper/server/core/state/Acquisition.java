@@ -8,10 +8,12 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.EntryTerms;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.queue.Entry;
 import java.util.ArrayList;
@@ -314,7 +316,15 @@ public final class Acquisition {
             command.waitTimeout(),
             command.maxHold(),
             command.lockDelay(),
+            guardAccount(),
             ownStream));
+  }
+
+  /** Returns the account that its guards count for: as they are named, also once adopted. */
+  private String guardAccount() {
+    return holds.isEmpty()
+        ? AccountTag.NOBODY
+        : holds.get(0).guard().map(MarkerName.Guard::account).orElse(AccountTag.NOBODY);
   }
 
   /** Returns how many bytes of paths are counted for it. */

@@ -75,7 +75,7 @@ public final class CoreState {
   public CoreState(CoreSettings settings, PathSizes pathSizes) {
     this.settings = settings;
     this.pathSizes = pathSizes;
-    this.accounts = new Accounts(settings);
+    this.accounts = new Accounts(settings, pathSizes, mirror);
   }
 
   /** Begins to serve a lease. */

@@ -2,9 +2,11 @@ package io.lockkeeper.server.core.state;
 
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
+import io.lockkeeper.server.core.lock.EntryTerms;
 import io.lockkeeper.server.core.lock.EntryUpdate;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LockName;
@@ -105,7 +107,12 @@ public final class Hold implements EntryOwner {
     beside = placement.beside();
     here = beside.map(base -> base.here).orElseGet(() -> new ArrayList<>(1));
     keptToken = placement.entry().beside().map(PlannedEntry.Beside::token);
-    guard = MarkerName.Guard.of(acquisition.id(), acquisition.command().lockDelay());
+    Duration delay = acquisition.command().lockDelay();
+    guard =
+        delay.isZero()
+            ? Optional.empty()
+            : MarkerName.Guard.of(
+                acquisition.id(), delay, AccountTag.of(acquisition.lease().account()));
     // What is placed beside another entry has its sequence number, and so a name from the start.
     name = placement.entry().beside().map(base -> nameAt(base.entry().sequence()));
   }
@@ -122,7 +129,11 @@ public final class Hold implements EntryOwner {
         entry
             .name()
             .id()
-            .flatMap(id -> MarkerName.Guard.of(id, entry.read().details().terms().lockDelay()));
+            .flatMap(
+                id -> {
+                  EntryTerms terms = entry.read().details().terms();
+                  return MarkerName.Guard.of(id, terms.lockDelay(), terms.guardAccount());
+                });
     name = Optional.of(entry.name());
     czxid = entry.read().czxid();
     index = entry.read().index();
@@ -210,6 +221,11 @@ public final class Hold implements EntryOwner {
   @Override
   public Optional<Long> needsNanos(long nowNanos) {
     return acquisition.description().needsNanos(nowNanos);
+  }
+
+  @Override
+  public String account() {
+    return acquisition.lease().account();
   }
 
   @Override

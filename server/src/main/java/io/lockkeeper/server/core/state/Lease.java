@@ -55,7 +55,7 @@ public final class Lease {
   private final long ttlNanos;
   private final boolean isStream;
   private final String identity;
-  private final String account;
+  private String account;
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
   private final Map<String, Ended> endings = new Remembered(REMEMBERED_ENDINGS);
   private final Map<String, Ended> losses = new Remembered(REMEMBERED_LOSSES);
@@ -279,6 +279,10 @@ public final class Lease {
   /** Returns what it is counted under; empty: it is not counted. */
   public String account() {
     return account;
+  }
+
+  void account(String value) {
+    account = value;
   }
 
   /**

@@ -213,8 +213,8 @@ public final class Adoptions {
     details
         .needsMillis()
         .ifPresent(millis -> acquisition.description().needs(Duration.ofMillis(millis), core.now));
-    core.add(acquisition);
     session.addPathBytes(acquisition, core.pathSizes.bytesOf(acquisition.planned()));
+    core.add(acquisition);
     return acquisition;
   }
 

@@ -89,6 +89,21 @@ public final class Access {
     }
 
     @Override
+    public long pathBytes() {
+      return authority.limitsOf(identity).pathBytes();
+    }
+
+    @Override
+    public int freezes() {
+      return authority.limitsOf(identity).freezes();
+    }
+
+    @Override
+    public int queuePlaces() {
+      return authority.limitsOf(identity).queuePlaces();
+    }
+
+    @Override
     public int acquisitionsIn(String namespace) {
       return authority.maxAcquisitionsOf(namespace);
     }

@@ -66,8 +66,10 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
     Answers.unary(
         access.audited(
             details,
-            coordinator.forceRelease(
-                wanted.lock(), wanted.token(), access.who(), wanted.reason(), wanted.grace())),
+            coordinator
+                .by(access.caller())
+                .forceRelease(
+                    wanted.lock(), wanted.token(), access.who(), wanted.reason(), wanted.grace())),
         forced ->
             ForceReleaseResponse.newBuilder()
                 .setReleased(forced.released())
@@ -102,7 +104,7 @@ public final class AdminCalls extends AdminServiceGrpc.AdminServiceImplBase {
     access.requireAuditedRate(details);
     access.requireAll(Right.ADMIN, wanted.prefix());
     Answers.unary(
-        access.audited(details, coordinator.freeze(wanted)),
+        access.audited(details, coordinator.by(access.caller()).freeze(wanted)),
         done -> FreezeResponse.getDefaultInstance(),
         responses);
   }

@@ -256,7 +256,8 @@ public final class LockCalls extends LockServiceGrpc.LockServiceImplBase {
     access.requireAuditedRate(details);
     access.require(Right.CONFIGURE, wanted.lock());
     Answers.unary(
-        access.audited(details, coordinator.configureLock(wanted.lock(), wanted.limit())),
+        access.audited(
+            details, coordinator.by(access.caller()).configureLock(wanted.lock(), wanted.limit())),
         set -> ConfigureLockResponse.newBuilder().setPreviousLimit(set.previous()).build(),
         responses);
   }

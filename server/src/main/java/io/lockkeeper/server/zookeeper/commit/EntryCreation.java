@@ -51,7 +51,9 @@ public final class EntryCreation extends Write {
     data = EntryData.of(effect.details());
     guard =
         effect.lockDelayMillis() > 0
-            ? Optional.of(MarkerName.Guard.of(id, effect.lockDelayMillis()))
+            ? Optional.of(
+                MarkerName.Guard.of(
+                    id, effect.lockDelayMillis(), effect.details().terms().guardAccount()))
             : Optional.empty();
     indexes = new int[entries.size()];
   }

@@ -81,6 +81,7 @@ public final class EntryData {
     terms.maxHold().ifPresent(hold -> object.put("max_hold_ms", Json.millis(hold)));
     if (!terms.lockDelay().isZero()) {
       object.put("delay_ms", Json.millis(terms.lockDelay()));
+      object.put("delay_of", terms.guardAccount());
     }
     if (terms.ownStream()) {
       object.put("call", true);
@@ -219,6 +220,7 @@ public final class EntryData {
         Json.duration(object, "wait_ms"),
         Json.duration(object, "max_hold_ms"),
         Json.duration(object, "delay_ms").orElse(Duration.ZERO),
+        Json.text(object, "delay_of"),
         object.path("call").asBoolean(false));
   }
 

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper.record;
 
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.Freeze;
 import java.util.Map;
 import java.util.Optional;
@@ -16,6 +17,7 @@ public final class FreezeRecord {
     object.put("reason", freeze.reason());
     object.put("requester", freeze.requester());
     freeze.duration().ifPresent(duration -> object.put("durationMillis", Json.millis(duration)));
+    object.put("account", freeze.account());
     return Json.write(object);
   }
 
@@ -33,7 +35,8 @@ public final class FreezeRecord {
             prefix,
             Json.text(object.get(), "reason"),
             Json.text(object.get(), "requester"),
-            Json.duration(object.get(), "durationMillis"))
+            Json.duration(object.get(), "durationMillis"),
+            AccountTag.parse(Json.text(object.get(), "account")))
         : Freeze.unread(prefix, RecordFormat.inWords(object.get()));
   }
 }

@@ -18,7 +18,6 @@ import io.lockkeeper.server.core.lock.Mode;
 import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.core.queue.Entry;
-import io.lockkeeper.server.core.queue.LockQueue;
 import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
@@ -322,8 +321,10 @@ final class SimRules {
       CoreState core = coordinator.kernel.core;
       CoreCounts counts = coordinator.kernel.counts(sim.now);
       check(counts.mirrorCurrent(), () -> "the mirror is not current");
+      long limited = sim.locks.stream().filter(lock -> core.mirror.limit(lock).isPresent()).count();
       check(
-          counts.leases() + counts.acquisitions() + counts.locks() + counts.entries() == 0,
+          counts.leases() + counts.acquisitions() + counts.entries() == 0
+              && counts.locks() == limited,
           () -> "left over: " + counts);
       for (LockName lock : sim.locks) {
         LockView view = coordinator.kernel.lock(lock, 0, sim.now);
@@ -372,6 +373,7 @@ final class SimRules {
             Map.entry("CoreState$EndedLease", Math.min(kernel.core.endedLeases.size(), 65_536)),
             Map.entry("LockName", 3 * sim.locks.size()),
             Map.entry("Mirror$Departure", sim.locks.size()),
+            Map.entry("LockQueue", sim.locks.size()),
             Map.entry("LockMarkers", sim.locks.size()),
             Map.entry("MarkerName$Limit", sim.locks.size()));
     SimMemory.of(kernel)
@@ -386,7 +388,6 @@ final class SimRules {
                 Lease.class,
                 Hold.class,
                 Entry.class,
-                LockQueue.class,
                 NodeKey.class,
                 MarkerName.Guard.class)
             .map(SimMemory::name)

@@ -4,6 +4,7 @@ import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.EntryRef;
@@ -171,7 +172,10 @@ final class SimZooKeeper {
               new StoreEvent.ReadEntry(wanted.details(), zxid, index, nodes.size(), kept)));
       if (wanted.lockDelayMillis() > 0) {
         directory.next();
-        mark(entry.lock(), MarkerName.Guard.of(wanted.id(), wanted.lockDelayMillis()));
+        mark(
+            entry.lock(),
+            MarkerName.Guard.of(
+                wanted.id(), wanted.lockDelayMillis(), wanted.details().terms().guardAccount()));
       }
     }
     created.put(wanted.id(), List.copyOf(nodes));
@@ -262,7 +266,9 @@ final class SimZooKeeper {
     List<MarkerName> old =
         markers(lock).stream().filter(MarkerName.Limit.class::isInstance).toList();
     if (limit.isPresent()) {
-      String text = MarkerName.Limit.prefix(limit.getAsInt()) + EntryName.suffix(directory.next());
+      String text =
+          MarkerName.Limit.prefix(limit.getAsInt(), AccountTag.NOBODY)
+              + EntryName.suffix(directory.next());
       MarkerName marker = MarkerName.parse(text).orElseThrow();
       if (old.contains(marker)) {
         return;

@@ -20,7 +20,10 @@ public final class AccountsCheck {
     Map<String, List<Long>> counted = new TreeMap<>();
     core.accounts.accounts.forEach(
         (name, has) ->
-            counted.put(name, List.of((long) has.leases, (long) has.acquisitions, has.entryBytes)));
+            counted.put(
+                name,
+                List.of(
+                    (long) has.leases, (long) has.acquisitions, has.entryBytes, has.pathBytes)));
     expect(standing(core), counted);
     Map<String, Integer> namespaces = new HashMap<>();
     long bytes = 0;
@@ -42,10 +45,21 @@ public final class AccountsCheck {
 
   private static Map<String, List<Long>> standing(CoreState core) {
     Map<String, List<Long>> standing = new TreeMap<>();
-    core.leases.values().forEach(lease -> add(standing, lease.account(), 1, 0, 0));
+    core.leases
+        .values()
+        .forEach(
+            lease ->
+                add(
+                    standing,
+                    lease.account(),
+                    1,
+                    0,
+                    0,
+                    lease.isStream() ? 0 : core.pathSizes.leaseBytes()));
     core.acquisitions
         .values()
-        .forEach(one -> add(standing, one.lease().account(), 0, 1, one.entryBytes()));
+        .forEach(
+            one -> add(standing, one.lease().account(), 0, 1, one.entryBytes(), one.pathBytes()));
     standing.remove("");
     return standing;
   }
@@ -55,11 +69,16 @@ public final class AccountsCheck {
       String account,
       long leases,
       long acquisitions,
-      long bytes) {
-    List<Long> before = standing.getOrDefault(account, List.of(0L, 0L, 0L));
+      long bytes,
+      long pathBytes) {
+    List<Long> before = standing.getOrDefault(account, List.of(0L, 0L, 0L, 0L));
     standing.put(
         account,
-        List.of(before.get(0) + leases, before.get(1) + acquisitions, before.get(2) + bytes));
+        List.of(
+            before.get(0) + leases,
+            before.get(1) + acquisitions,
+            before.get(2) + bytes,
+            before.get(3) + pathBytes));
   }
 
   private static void expect(Object standing, Object counted) {

@@ -11,7 +11,20 @@ import org.junit.jupiter.api.Test;
 class UsageTest {
 
   private static final Limits FEW =
-      new Limits(1, 1, 1, 1, 1, 10, 1, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ZERO);
+      new Limits(
+          1,
+          1,
+          1,
+          1,
+          1,
+          1,
+          1,
+          1,
+          10,
+          1,
+          Duration.ofSeconds(1),
+          Duration.ofSeconds(1),
+          Duration.ZERO);
 
   private long now;
   private final Usage usage = new Usage(() -> now);

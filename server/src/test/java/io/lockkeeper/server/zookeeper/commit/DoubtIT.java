@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesDeleted;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -145,7 +146,7 @@ final class DoubtIT {
         new StoreEffect.CreateEntries(session, id, readBeside(writing), Asked.DETAILS, 700));
     List<CreatedEntry> created = Asked.created(events, id).entries();
     // Then
-    String guard = "delay-700-" + id;
+    String guard = "delay-700-" + AccountTag.NOBODY + "-" + id;
     assertThat(created.get(0).name().sequence()).isEqualTo(writing.name().sequence());
     assertThat(created).extracting(CreatedEntry::czxid).containsOnly(created.get(0).czxid());
     assertThat(Ensemble.truth(truth))
@@ -211,6 +212,8 @@ final class DoubtIT {
     // Then
     assertThat(removed).isTrue();
     assertThat(refused.message()).contains("somebody else removed the entry of a");
-    assertThat(Ensemble.truth(truth).get("a")).contains("delay-700-" + id).hasSize(2);
+    assertThat(Ensemble.truth(truth).get("a"))
+        .contains("delay-700-" + AccountTag.NOBODY + "-" + id)
+        .hasSize(2);
   }
 }

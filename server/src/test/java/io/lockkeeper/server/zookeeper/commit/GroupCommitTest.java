@@ -365,7 +365,7 @@ final class GroupCommitTest extends CommitBench {
     // Then
     assertThat(typesSent()).containsExactly(OpCode.check, OpCode.create2, OpCode.create);
     assertThat(sent.element().ops().get(2).getPath())
-        .isEqualTo("/lockkeeper/locks/a/delay-700-" + id);
+        .isEqualTo("/lockkeeper/locks/a/delay-700-000000000000-" + id);
   }
 
   @Test

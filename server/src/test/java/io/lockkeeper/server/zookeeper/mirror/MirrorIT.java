@@ -8,6 +8,7 @@ import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.EntriesCreated;
 import io.lockkeeper.server.core.api.StoreEvent.QueueListed;
 import io.lockkeeper.server.core.api.UpdateEvent;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
@@ -186,7 +187,7 @@ final class MirrorIT {
     // Given
     LockName lock = new LockName("marked");
     UUID id = UUID.randomUUID();
-    writer.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(5)));
+    writer.setLimit(new StoreEffect.SetLimit(1, lock, OptionalInt.of(5), AccountTag.NOBODY));
     writer.createEntries(
         new StoreEffect.CreateEntries(
             session, id, List.of(Asked.planned(lock)), Asked.DETAILS, 700));
@@ -195,7 +196,7 @@ final class MirrorIT {
     proxy.refuse();
     events.await(StoreEvent.MirrorStale.class);
     // When
-    writer.setLimit(new StoreEffect.SetLimit(2, lock, OptionalInt.of(7)));
+    writer.setLimit(new StoreEffect.SetLimit(2, lock, OptionalInt.of(7), AccountTag.NOBODY));
     writerEvents.await(UpdateEvent.LimitAnswered.class, e -> e.change() == 2);
     writer.deleteEntries(
         new StoreEffect.DeleteEntries(
@@ -205,7 +206,7 @@ final class MirrorIT {
                 new EntryRef(
                     lock,
                     created.entries().get(0).name().text(),
-                    Optional.of(MarkerName.Guard.of(id, 700).text())))));
+                    Optional.of(MarkerName.Guard.of(id, 700, AccountTag.NOBODY).text())))));
     Asked.awaitDeleted(writerEvents, 1);
     proxy.heal();
     // Then

@@ -2,6 +2,7 @@ package io.lockkeeper.server.zookeeper.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryTerms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -31,6 +32,7 @@ final class EntryDataTermsTest {
             Optional.of(Duration.ZERO),
             Optional.of(Duration.ofMinutes(3)),
             Duration.ofMillis(5),
+            "0123456789ab",
             true);
     // Then
     assertThat(read(Json.write(EntryData.fields(terms)))).isEqualTo(terms);
@@ -45,6 +47,7 @@ final class EntryDataTermsTest {
             Optional.of(Duration.ofSeconds(Long.MAX_VALUE)),
             Optional.empty(),
             Duration.ZERO,
+            AccountTag.NOBODY,
             false);
     // When
     EntryTerms read = read(Json.write(EntryData.fields(terms)));

@@ -41,11 +41,11 @@ final class StorePathsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "limit-7-0000000003",
-        "limit-7-2147483647",
-        "limit-7--2147483648",
-        "limit-7--000000001",
-        "delay-500-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+        "limit-7-0123456789ab-0000000003",
+        "limit-7-0123456789ab-2147483647",
+        "limit-7-0123456789ab--2147483648",
+        "limit-7-0123456789ab--000000001",
+        "delay-500-0123456789ab-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
       })
   void markersHaveAPlaceOfTheirOwn(String text) {
     // Given

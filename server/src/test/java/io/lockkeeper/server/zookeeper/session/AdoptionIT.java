@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.SessionEvent.SessionEnded;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StoreEvent.CreatedEntry;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryRef;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
@@ -173,7 +174,7 @@ final class AdoptionIT {
     // Then
     assertThat(adopted.entries()).hasSize(1);
     AdoptedEntry entry = adopted.entries().get(0);
-    String guard = MarkerName.Guard.of(id, 700).text();
+    String guard = MarkerName.Guard.of(id, 700, AccountTag.NOBODY).text();
     assertThat(truth.getChildren("/lk/locks/guarded", false)).hasSize(2).contains(guard);
     release(entry, new EntryRef(lock, entry.name().text(), Optional.of(guard)));
     assertThat(truth.getChildren("/lk/locks/guarded", false)).isEmpty();
