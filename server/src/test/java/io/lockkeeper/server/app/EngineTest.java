@@ -17,4 +17,11 @@ final class EngineTest {
     // Then
     assertThat(grace).hasMillis(graceMillis);
   }
+
+  @ParameterizedTest
+  @CsvSource({"268435456, 16777216", "536870912, 33554432", "8589934592, 33554432"})
+  void namesOfLocksTakeNoMoreThanASixteenthOfTheHeapNorThanAReplyOfZooKeeperShouldHave(
+      long heapBytes, long nameBytes) {
+    assertThat(Engine.mirrorNameBytes(heapBytes)).isEqualTo(nameBytes);
+  }
 }

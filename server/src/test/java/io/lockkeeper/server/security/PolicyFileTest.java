@@ -97,6 +97,8 @@ class PolicyFileTest {
         "limits: [{identities: ['*'], leases: '5'}]             | leases must be a whole number",
         "limits: [{identities: ['*'], leases: 1e3}]             | leases must be a whole number",
         "limits: [{identities: ['*'], leases: 9999999999}]      | leases must be a whole number",
+        "limits: [{identities: ['*'], freezes: 1001}]           | freezes must be a whole number, 1 to 1000",
+        "limits: [{identities: ['*'], path-bytes: 0}]           | path-bytes must be a whole number, 1 to 1099511627776",
         "limits: [{identities: ['*'], metadata-bytes: 4097}]    | metadata-bytes must be a whole number, 0 to 4096",
         "limits: [{identities: ['*'], max-ttl: 60}]             | max-ttl must be text",
         "limits: [{identities: ['*'], max-ttl: 1s}]             | max-ttl must be a whole number and s, m, h or d, from 2s to 1h",
