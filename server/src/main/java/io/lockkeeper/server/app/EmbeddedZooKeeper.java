@@ -255,7 +255,7 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         }
       }
       return Optional.empty();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       File[] from = FileTxnLog.getLogFiles(files.toFile().listFiles(), readable + 1);
       return Arrays.stream(from).findFirst();
     }
