@@ -18,7 +18,11 @@ import (
 	pb "lockkeeper.io/gen/lockkeeper/v1"
 )
 
-const attemptTimeout = 5 * time.Second
+const (
+	attemptTimeout = 5 * time.Second
+	closingLimit   = time.Minute // for closing a lease that was given up
+	maxClosings    = 8
+)
 
 // pings end a watch whose server is gone without a word; a session has its own keep-alives.
 var pings = grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 5 * time.Second})
@@ -107,7 +111,7 @@ func (c *calls) close() {
 }
 
 // once makes one attempt of a call, or of a watch.
-func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
+func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, connection grpc.ClientConnInterface) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.end, cancel)()
@@ -117,7 +121,7 @@ func (c *calls) once(ctx context.Context, attempt func(ctx context.Context, clie
 	}
 	authorized, err := c.config.authorized(ctx, s.to, openingTimeout)
 	if err == nil {
-		err = attempt(authorized, pb.NewLockServiceClient(s.connection))
+		err = attempt(authorized, s.connection)
 	}
 	c.leave(s, err != nil && ctx.Err() == nil && !errors.Is(err, errDone) && !isFinal(err))
 	return c.orClosed(err)
@@ -132,14 +136,14 @@ func (c *calls) orClosed(err error) error {
 }
 
 // try asks servers in turn until one answers, or the request timeout is over.
-func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
+func (c *calls) try(ctx context.Context, what string, attempt func(ctx context.Context, connection grpc.ClientConnInterface) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.config.requestTimeout, errTimeout)
 	defer cancel()
 	for failures := 1; ; failures++ {
-		err := c.once(ctx, func(ctx context.Context, client pb.LockServiceClient) error {
+		err := c.once(ctx, func(ctx context.Context, connection grpc.ClientConnInterface) error {
 			limited, done := context.WithTimeout(ctx, attemptTimeout)
 			defer done()
-			return attempt(limited, client)
+			return attempt(limited, connection)
 		})
 		if err == nil || errors.Is(err, ErrClosed) {
 			return err
@@ -195,7 +199,61 @@ func sleep(ctx context.Context, length time.Duration) bool {
 // try keeps the client until the call is answered.
 func (c *Client) try(ctx context.Context, what string, attempt func(ctx context.Context, client pb.LockServiceClient) error) error {
 	defer runtime.KeepAlive(c)
-	return c.core.calls.try(ctx, what, attempt)
+	return c.core.calls.try(ctx, what, func(ctx context.Context, connection grpc.ClientConnInterface) error {
+		return attempt(ctx, pb.NewLockServiceClient(connection))
+	})
+}
+
+// closings closes leases that were given up, each over a connection of its own: whoever serves such a lease would keep its locks until it expires.
+type closings struct {
+	config  config
+	targets []target
+	first   int
+	slots   chan struct{}   // as many as are under way
+	end     context.Context //nolint:containedctx // of all of them
+	stop    context.CancelFunc
+}
+
+func newClosings(config config, targets []target, first int) *closings {
+	config.requestTimeout = closingLimit
+	c := &closings{config: config, targets: targets, first: first, slots: make(chan struct{}, maxClosings)}
+	c.end, c.stop = context.WithCancel(context.Background())
+	return c
+}
+
+// begin closes a lease. Where no server answers in time, or too many are under way, it ends by its TTL.
+func (c *closings) begin(id string) {
+	select {
+	case c.slots <- struct{}{}:
+	default:
+		return
+	}
+	go func() {
+		defer func() { <-c.slots }()
+		own := newCalls(&c.config, newServers(c.targets, c.first))
+		defer own.close()
+		err := own.try(c.end, "close lease", func(ctx context.Context, connection grpc.ClientConnInterface) error {
+			_, err := pb.NewLeaseServiceClient(connection).CloseLease(ctx, &pb.CloseLeaseRequest{LeaseId: id})
+			return err
+		})
+		if err != nil {
+			c.config.log.Debug("lockkeeper: a lease that was given up could not be closed", "error", err)
+		}
+	}()
+}
+
+// wait waits for those that are under way, and ends the others. No other begins after it.
+func (c *closings) wait(limit <-chan time.Time) {
+	defer c.stop()
+	for range maxClosings {
+		select {
+		case c.slots <- struct{}{}:
+		case <-limit:
+			return
+		case <-c.end.Done(): // it has waited before
+			return
+		}
+	}
 }
 
 // GetLock returns who holds a lock, and who waits for it, up to 100 of them. A lock that nobody uses is a free one.

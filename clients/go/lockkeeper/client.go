@@ -29,10 +29,11 @@ type Client struct {
 
 // core is what goes on in the background. It does not know the client, so that one that is forgotten is found to be.
 type core struct {
-	config  *config
-	servers *servers
-	calls   *calls
-	heard   *queue
+	config   *config
+	servers  *servers
+	calls    *calls
+	closings *closings
+	heard    *queue
 
 	mu     sync.Mutex
 	lease  *lease
@@ -59,6 +60,7 @@ func New(servers string, options ...ClientOption) (*Client, error) {
 	}
 	c := &core{config: config, servers: newServers(targets, first), heard: &queue{log: config.log}}
 	c.calls = newCalls(config, newServers(targets, first))
+	c.closings = newClosings(*config, targets, first)
 	client := &Client{core: c}
 	runtime.AddCleanup(client, func(forgotten *core) { go forgotten.close() }, c)
 	return client, nil
@@ -160,7 +162,7 @@ func (c *core) ask(lock *Lock, r *request) error {
 	c.count++
 	a := c.newAcquisition(lock, r)
 	if c.lease == nil || !c.lease.acquire(a) {
-		c.lease = newLease(c.config, c.servers)
+		c.lease = newLease(c.config, c.servers, c.closings)
 		c.lease.acquire(a)
 	}
 	lock.lease, lock.acquisition = c.lease, a
@@ -204,6 +206,8 @@ func (c *Client) Close() error {
 }
 
 func (c *core) close() {
+	limit := time.NewTimer(closingTimeout)
+	defer limit.Stop()
 	c.mu.Lock()
 	c.closed = true
 	l := c.lease
@@ -212,6 +216,7 @@ func (c *core) close() {
 	if l != nil {
 		l.close()
 	}
+	c.closings.wait(limit.C)
 	c.calls.close()
 	c.heard.wait()
 }

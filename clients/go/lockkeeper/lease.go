@@ -26,8 +26,9 @@ const (
 
 // lease lives once, over one Session stream at a time. When it is over, every request has heard its end.
 type lease struct {
-	config  *config
-	servers *servers
+	config   *config
+	servers  *servers
+	closings *closings
 
 	mu           sync.Mutex
 	id           string
@@ -81,13 +82,13 @@ type leftError struct{ pause time.Duration }
 
 func (e *leftError) Error() string { return "the server sends its streams away" }
 
-func newLease(config *config, servers *servers) *lease {
+func newLease(config *config, servers *servers, closings *closings) *lease {
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
 		panic(err) // it never fails
 	}
 	l := &lease{
-		config: config, servers: servers, secret: hex.EncodeToString(secret), deadline: never, interval: time.Second,
+		config: config, servers: servers, closings: closings, secret: hex.EncodeToString(secret), deadline: never, interval: time.Second,
 		acquisitions: map[string]*acquisition{}, timers: map[string]*time.Timer{},
 		over: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -341,6 +342,10 @@ func (l *lease) end(reason string, err error) {
 	}
 	for _, timer := range l.timers {
 		timer.Stop()
+	}
+	// The others were closed, or are another client's.
+	if l.id != "" && !slices.Contains([]string{"CLOSED", "SUPERSEDED", "FAILED_PRECONDITION"}, reason) {
+		l.closings.begin(l.id)
 	}
 	close(l.over)
 	if !l.started {

@@ -375,9 +375,10 @@ func (l *lease) watchSilence() {
 func (l *lease) onEvent(event *pb.AcquireResponse) {
 	a := l.acquisitions[event.GetRequestId()]
 	if a == nil {
-		if event.GetQueued() != nil || event.GetGranted() != nil { // nobody waits for it any more
-			release := &pb.ReleaseRequest{RequestId: event.GetRequestId()}
-			l.send(&pb.SessionRequest{Request: &pb.SessionRequest_Release{Release: release}})
+		switch event.GetEvent().(type) {
+		case nil, *pb.AcquireResponse_Lost, *pb.AcquireResponse_NotAcquired, *pb.AcquireResponse_Released: // final, or of a later version
+		default:
+			l.releaseUnknown(event.GetRequestId())
 		}
 		return
 	}
@@ -416,6 +417,16 @@ func (l *lease) onEvent(event *pb.AcquireResponse) {
 		a.onContended(toContended(said.Contended))
 	default: // of a later version
 	}
+}
+
+// releaseUnknown releases what a server has queued or granted and nobody here waits for any more.
+func (l *lease) releaseUnknown(id string) {
+	a := newAcquisition(0, id, &request{}, now(), func(func(*Listener)) {})
+	a.state = releasing
+	if len(l.acquisitions) < maxRequests { // otherwise a later event has it released again
+		l.acquisitions[id] = a
+	}
+	l.ask(a)
 }
 
 func tellPlaces(a *acquisition, positions []*pb.QueuePosition) {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
 	pb "lockkeeper.io/gen/lockkeeper/v1"
@@ -98,10 +99,10 @@ type watching struct {
 	failures int
 }
 
-func (w *watching) listen(ctx context.Context, client pb.LockServiceClient) error {
+func (w *watching) listen(ctx context.Context, connection grpc.ClientConnInterface) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events, err := client.Watch(ctx, w.request)
+	events, err := pb.NewLockServiceClient(connection).Watch(ctx, w.request)
 	if err != nil {
 		return err
 	}
