@@ -204,7 +204,7 @@ func (c *Client) try(ctx context.Context, what string, attempt func(ctx context.
 	})
 }
 
-// closings closes leases that were given up, each over a connection of its own: whoever serves such a lease would keep its locks until it expires.
+// closings closes leases that were given up, over connections of their own: their coordinators would keep the locks until the leases expire.
 type closings struct {
 	config  config
 	targets []target

@@ -99,7 +99,7 @@ def test_options_are_the_fields_of_a_request_and_any_collection_of_locks_will_do
 
 
 def test_number_of_requests_and_locks_of_a_client_is_limited(fake: FakeServer, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lockkeeper.aio._MAX_REQUESTS", 2)
+    monkeypatch.setattr("lockkeeper.aio.MAX_REQUESTS", 2)
 
     async def body() -> None:
         async with AsyncClient(fake.address) as client, client.lock("a"), client.lock("b"):

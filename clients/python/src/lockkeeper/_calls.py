@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,19 @@ import grpc.aio
 from lockkeeper._clock import backoff, now
 from lockkeeper._messages import call_error, retry_delay, to_duration
 from lockkeeper._transport import NoTokenError, Server, Servers, Target, TokenRefusedError, Transport
-from lockkeeper.errors import ClosedError, RequestRefusedError, ServerUnavailableError
+from lockkeeper.errors import ClosedError, LockkeeperError, RequestRefusedError, ServerUnavailableError
 from lockkeeper.events import Contender, LockInfo
 from lockkeeper.requests import lock_name, seconds
-from lockkeeper.v1 import lock_service_pb2, watch_pb2
+from lockkeeper.v1 import lease_service_pb2, lock_service_pb2, watch_pb2
 from lockkeeper.watching import Gap, WatchEvent, to_event
 
+LOG = logging.getLogger("lockkeeper")
+
 _SERVICE = "/lockkeeper.v1.LockService/"
+_LEASES = "/lockkeeper.v1.LeaseService/"
 _ATTEMPT = 5.0  # seconds for one server, at most
+_CLOSING_LIMIT = 60.0  # seconds for closing a lease that was given up
+_MAX_CLOSINGS = 8
 _ELSEWHERE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN)
 
 
@@ -84,6 +90,10 @@ class Calls:
         request = lock_service_pb2.ConfigureLockRequest(name=lock_name(name), limit=limit)
         return int((await self._call("ConfigureLock", name, request, lock_service_pb2.ConfigureLockResponse)).previous_limit)
 
+    async def close_lease(self, lease_id: str) -> None:
+        request = lease_service_pb2.CloseLeaseRequest(lease_id=lease_id)
+        await self._call("CloseLease", "", request, lease_service_pb2.CloseLeaseResponse, _LEASES)
+
     async def watch(self, names: Sequence[str], prefix: str | None) -> AsyncGenerator[WatchEvent, None]:
         request = _watch_request(names, prefix)
         failures, begun = 0, False
@@ -128,7 +138,7 @@ class Calls:
             failures += 1
             await asyncio.sleep(max(pause or 0.0, backoff(failures)))
 
-    async def _call(self, method: str, what: str, request: Any, answer: Any) -> Any:
+    async def _call(self, method: str, what: str, request: Any, answer: Any, service: str = _SERVICE) -> Any:
         """Asks servers in turn until one answers, or the request timeout is over."""
         give_up = now() + self._timeout
         what = f'{method} "{what}"'
@@ -136,7 +146,7 @@ class Calls:
         while True:
             pause = 0.0
             try:
-                return await self._attempt(method, request, answer, give_up)
+                return await self._attempt(service + method, request, answer, give_up)
             except grpc.aio.AioRpcError as error:
                 failure: Exception = call_error(what, error)
                 if error.code() not in _ELSEWHERE:
@@ -159,7 +169,7 @@ class Calls:
         try:
             metadata = await asyncio.wait_for(self._transport.metadata(connection.server), max(0.1, give_up - now()))
             call = connection.channel.unary_unary(
-                _SERVICE + method,
+                method,
                 request_serializer=type(request).SerializeToString,
                 response_deserializer=answer.FromString,
             )
@@ -204,3 +214,35 @@ class Calls:
         self._closed = True
         for channel in list(self._channels):
             await self._close(channel)
+
+
+class Closings:
+    """Closes leases that were given up, over connections of their own: their coordinators would keep the locks until the leases expire."""
+
+    def __init__(self, targets: tuple[Target, ...], first: int, transport: Transport) -> None:
+        self._calls: Callable[[], Calls] = lambda: Calls(targets, first, transport, _CLOSING_LIMIT)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, lease_id: str) -> None:
+        """Closes a lease. Where no server answers in time, or too many are under way, it ends by its TTL."""
+        if len(self._tasks) < _MAX_CLOSINGS:
+            task = asyncio.get_running_loop().create_task(self._close(lease_id), name="lockkeeper-closing")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _close(self, lease_id: str) -> None:
+        calls = self._calls()
+        try:
+            await calls.close_lease(lease_id)
+        except LockkeeperError as error:
+            LOG.debug("a lease that was given up could not be closed: %s", error)
+        finally:
+            await calls.close()
+
+    async def wait(self, limit: float) -> None:
+        """Waits for those that are under way, for so many seconds at most, and ends the others."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=limit)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)

@@ -41,6 +41,9 @@ _OPENING = 3.0  # seconds for connecting and for the answer to an open, at most
 _CLOSING = 5.0  # seconds for the answer to a close
 _ANSWERING = 5.0  # seconds after a wait limit for the server's word
 _SAYS_MORE = 1.0  # seconds from the event of a release to its answer
+MAX_REQUESTS = 10_000
+_UNKNOWN = LockRequest("unknown")
+_GIVEN_BACK = ("CLOSED", "SUPERSEDED", "FAILED_PRECONDITION")  # a lease that was closed, or is another client's
 _LASTED = 2.0  # a stream of so many seconds was a good one: the backoff begins anew
 
 
@@ -53,6 +56,7 @@ class LeaseSettings:
     holder: str
     request_timeout: float
     observer: Observer
+    close_lease: Callable[[str], None]
 
 
 class Lease:
@@ -421,8 +425,8 @@ class Lease:
         acquisition = self._acquisitions.get(event.request_id)
         kind = event.WhichOneof("event")
         if acquisition is None:
-            if kind in ("queued", "granted"):  # nobody waits for it any more
-                self._send(session_pb2.SessionRequest(release=acquisition_pb2.ReleaseRequest(request_id=event.request_id)))
+            if kind not in (None, "lost", "not_acquired", "released"):  # final, or of a later version
+                self._release_unknown(event.request_id)
             return
         if event.sequence == 0:
             acquisition.tell("position", event.position)
@@ -445,6 +449,14 @@ class Lease:
             acquisition.on_contended(event.contended)
         elif kind in ("queued", "position", "release_requested"):
             acquisition.tell(kind, getattr(event, kind))
+
+    def _release_unknown(self, request_id: str) -> None:
+        """Releases what a server has queued or granted and nobody here waits for any more."""
+        unknown = Acquisition(request_id, _UNKNOWN, lambda kind, value: None)
+        unknown.state = State.RELEASING
+        if self.size < MAX_REQUESTS:  # otherwise a later event has it released again
+            self._acquisitions[request_id] = unknown
+        self._ask(unknown)
 
     def _on_granted(self, acquisition: Acquisition, granted: acquisition_pb2.Granted) -> None:
         acquisition.jeopardy_until = NEVER
@@ -581,6 +593,8 @@ class Lease:
         self.questions.fail(error or LockLostError(f"the lease ended: {reason}", reason))
         self._timer.stop()
         self._task.cancel()
+        if self._lease_id and reason not in _GIVEN_BACK:
+            self._settings.close_lease(self._lease_id)
         self._on_over(self)
 
     # Small things.

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lockkeeper._acquisition import Acquisition, State
-from lockkeeper._calls import Calls
+from lockkeeper._calls import Calls, Closings
 from lockkeeper._clock import now
 from lockkeeper._kept import Use
-from lockkeeper._lease import Lease, LeaseSettings
+from lockkeeper._lease import MAX_REQUESTS, Lease, LeaseSettings
 from lockkeeper._messages import to_duration
 from lockkeeper._transport import Servers, Token, Transport, parse_servers
 from lockkeeper.election import AsyncElection
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 LOG = logging.getLogger("lockkeeper")
-_MAX_REQUESTS = 10_000
+_CLOSING = 5.0  # seconds for the end of the leases
 _BREATH = 0.002  # seconds without a pause for the loop
 _COUNTS = hasattr(asyncio.Task, "uncancel")  # Python 3.11
 Locks = str | LockSpec | Sequence[str | LockSpec] | LockRequest
@@ -294,8 +294,9 @@ class AsyncClient:
         encrypted = tls or ca is not None or certificate is not None
         transport = Transport(encrypted, _path(ca), _path(certificate), _path(key), token)
         self._observer = SafeObserver(observer or Observer())
-        self._settings = LeaseSettings(transport, ttl, label("holder", holder), request_timeout, self._observer)
         first = random.randrange(len(targets)) if _first is None else _first
+        self._closings = Closings(targets, first, transport)
+        self._settings = LeaseSettings(transport, ttl, label("holder", holder), request_timeout, self._observer, self._closings.begin)
         self._servers = Servers(targets, first)
         self._calls = Calls(targets, first, transport, request_timeout)
         self._ids = itertools.count(1)
@@ -434,8 +435,10 @@ class AsyncClient:
         self._state.closed = True
         self._finalizer.detach()
         lease, self._state.lease = self._state.lease, None
+        limit = now() + _CLOSING
         if lease is not None:
             await lease.close()
+        await self._closings.wait(max(0.0, limit - now()))
         await self._calls.close()
 
     async def __aenter__(self) -> AsyncClient:
@@ -457,8 +460,8 @@ class AsyncClient:
         if state.lease is None or state.lease.has_ended():
             state.loop = asyncio.get_running_loop()
             state.lease = Lease(self._settings, self._servers, state.on_over)
-        if state.lease.size >= _MAX_REQUESTS:
-            raise LockkeeperError(f"a client has at most {_MAX_REQUESTS} requests and locks at a time")
+        if state.lease.size >= MAX_REQUESTS:
+            raise LockkeeperError(f"a client has at most {MAX_REQUESTS} requests and locks at a time")
         return state.lease
 
     async def _breathe(self) -> None:
