@@ -2,9 +2,12 @@ import { create } from '@bufbuild/protobuf';
 import { enumName } from './messages.js';
 import { now } from './timers.js';
 import type { Grant } from './events.js';
-import type { Request } from './requests.js';
+import { Request } from './requests.js';
 import { ContendedSchema, type AcquireRequest, type AcquireResponse, type Granted, type ReleaseResponse } from './gen/lockkeeper/v1/acquisition_pb.js';
 import { PreviousEndSchema } from './gen/lockkeeper/v1/types_pb.js';
+
+/** How many requests and locks a client has at a time. */
+export const MAX_REQUESTS = 10_000;
 
 export type State = 'waiting' | 'held' | 'releasing' | 'ended';
 
@@ -97,6 +100,16 @@ export class Acquisition implements Hold {
     readonly granted = new Deferred<undefined>(),
   ) {
     this.giveUp = request.giveUp;
+  }
+
+  /** One that only a server knows, to be released; undefined: the event is final, or of a later version. */
+  static ofUnknown({ requestId, event }: AcquireResponse): Acquisition | undefined {
+    if (event.case === undefined || event.case === 'lost' || event.case === 'notAcquired' || event.case === 'released') {
+      return undefined;
+    }
+    const unknown = new Acquisition(requestId, new Request('unknown', {}), () => undefined);
+    unknown.state = 'releasing';
+    return unknown;
   }
 
   until(leaseDeadline: number): number {

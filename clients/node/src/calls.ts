@@ -7,12 +7,17 @@ import { callError, detailsOf, enumName, toDuration, wordsOf } from './messages.
 import { checkName, within } from './requests.js';
 import { backoff, limited, now, pause } from './timers.js';
 import { callMetadata, connect, TokenRefusedError, type Server, type Servers, type Transport } from './transport.js';
+import { LeaseService } from './gen/lockkeeper/v1/lease_service_pb.js';
 import { LockService } from './gen/lockkeeper/v1/lock_service_pb.js';
 import { ChangeCauseSchema, WatchRequestSchema, WatchResponseSchema, type WatchResponse } from './gen/lockkeeper/v1/watch_pb.js';
 
 const { getLock, listLocks, checkToken, requestRelease, configureLock } = LockService.method;
+const { closeLease } = LeaseService.method;
 const WATCH = `/${LockService.typeName}/${LockService.method.watch.name}`;
 const ATTEMPT = 5000; // for one server, at most
+const CLOSING = 60_000; // for closing a lease that was given up
+const MAX_CLOSINGS = 8;
+const GIVEN_BACK: readonly string[] = ['CLOSED', 'SUPERSEDED', 'FAILED_PRECONDITION']; // a lease that was closed, or is another client's
 
 function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && typeof error.code === 'number';
@@ -107,6 +112,10 @@ export class Calls {
     checkName(name);
     within('limit', limit, 0, 1_000_000);
     return (await this.call(configureLock, name, { name, limit })).previousLimit;
+  }
+
+  async closeLease(leaseId: string): Promise<void> {
+    await this.call(closeLease, '', { leaseId });
   }
 
   async *watch(what: readonly string[] | { readonly prefix: string }, signal?: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
@@ -256,6 +265,39 @@ export class Calls {
     this.closed.abort(new ClosedError('the client is closed'));
     this.shared?.connection.close();
     this.shared = undefined;
+  }
+}
+
+/** Closes leases that were given up, over connections of their own: their coordinators would keep the locks until the leases expire. */
+export class Closings {
+  private readonly running = new Map<Promise<void>, Calls>();
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly servers: () => Servers,
+  ) {}
+
+  /** Closes a lease that is over, unless none was opened. Where no server answers in time, or too many are under way, it ends by its TTL. */
+  begin(leaseId: string, reason: string): void {
+    if (leaseId !== '' && !GIVEN_BACK.includes(reason) && this.running.size < MAX_CLOSINGS) {
+      const calls = new Calls(this.transport, this.servers(), CLOSING);
+      const closing = calls
+        .closeLease(leaseId)
+        .catch(() => undefined)
+        .finally(() => {
+          calls.close();
+          this.running.delete(closing);
+        });
+      this.running.set(closing, calls);
+    }
+  }
+
+  /** Waits for those that are under way, for so long at most, and ends the others. */
+  async wait(limit: number): Promise<void> {
+    await limited(Promise.all(this.running.keys()), limit).catch(() => undefined);
+    this.running.forEach((calls) => {
+      calls.close();
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { setMaxListeners } from 'node:events';
-import { Acquisition, LossSignal, type Hold, type Told } from './acquisition.js';
-import { Calls } from './calls.js';
+import { Acquisition, LossSignal, MAX_REQUESTS, type Hold, type Told } from './acquisition.js';
+import { Calls, Closings } from './calls.js';
 import { Election } from './election.js';
 import { ClosedError, LockLostError, LockkeeperError, NotAcquiredError } from './errors.js';
 import { toContended, toPlaces, toReleaseRequested, type Contended, type Contender, type Grant, type LockInfo, type WatchEvent } from './events.js';
@@ -14,7 +14,7 @@ import { checkLabel, checkName, Request, within, type LockOptions, type Locks } 
 import { now } from './timers.js';
 import { parseServers, Servers, type TokenSource } from './transport.js';
 
-const MAX_REQUESTS = 10_000;
+const CLOSING = 5000; // for the end of the leases
 
 /** How a client is made. Times are milliseconds. */
 export interface ClientOptions {
@@ -61,6 +61,7 @@ class Core {
     private readonly settings: LeaseSettings,
     private readonly servers: Servers,
     readonly calls: Calls,
+    private readonly closings: Closings,
   ) {}
 
   get lease(): Lease | undefined {
@@ -117,8 +118,10 @@ class Core {
   }
 
   private async end(): Promise<void> {
+    const limit = now() + CLOSING;
     await this.lease?.close();
     this.keeper = undefined;
+    await this.closings.wait(Math.max(0, limit - now()));
     this.calls.close();
   }
 }
@@ -176,9 +179,13 @@ export class Client implements AsyncDisposable {
       token: options.token,
     };
     const { requestTimeout } = this;
-    const settings = { transport, ttl: options.ttl, holder: this.holder, requestTimeout, observer: this.observer };
     const first = options.firstServer === true ? 0 : Math.floor(Math.random() * targets.length);
-    this.core = new Core(settings, new Servers(targets, first), new Calls(transport, new Servers(targets, first), requestTimeout));
+    const closings = new Closings(transport, () => new Servers(targets, first));
+    const onOver = (id: string, reason: string): void => {
+      closings.begin(id, reason);
+    };
+    const settings = { transport, ttl: options.ttl, holder: this.holder, requestTimeout, observer: this.observer, onOver };
+    this.core = new Core(settings, new Servers(targets, first), new Calls(transport, new Servers(targets, first), requestTimeout), closings);
     forgotten.register(this, this.core, this);
   }
 

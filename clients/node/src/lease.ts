@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { status as Code, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import { Acquisition, Deferred, type Hold } from './acquisition.js';
+import { Acquisition, Deferred, MAX_REQUESTS, type Hold } from './acquisition.js';
 import { ClosedError, LeaseLostError, LockLostError, LockkeeperError, NotAcquiredError, RequestRefusedError, ServerUnavailableError } from './errors.js';
 import { toContender } from './events.js';
 import { endOf, enumName, messagesOf, openingOf, refusal, toMillis, wordsOf, type End } from './messages.js';
@@ -39,6 +39,7 @@ export interface LeaseSettings {
   readonly holder: string;
   readonly requestTimeout: number;
   readonly observer: Observer;
+  readonly onOver: (id: string, reason: string) => void;
 }
 
 /** Lives once, over one Session stream at a time. When it is over, every request has heard its end. */
@@ -128,8 +129,7 @@ export class Lease {
       this.ask(acquisition);
       acquisition.onReleasing();
     } else {
-      this.acquisitions.delete(acquisition.id);
-      acquisition.fail(new NotAcquiredError(`${String(acquisition.request)}: withdrawn`, 'WITHDRAWN'));
+      this.fail(acquisition, new NotAcquiredError(`${String(acquisition.request)}: withdrawn`, 'WITHDRAWN'));
     }
   }
 
@@ -275,6 +275,7 @@ export class Lease {
     this.acquisitions.clear();
     this.questions.fail(new LockLostError(`the lease ended: ${reason}`, reason));
     this.timers.stopAll();
+    this.settings.onOver(this.#id, reason);
     this.over.resolve(undefined);
   }
 
@@ -486,15 +487,9 @@ export class Lease {
   }
 
   private onEvent(event: AcquireResponse): void {
-    const acquisition = this.acquisitions.get(event.requestId);
+    const acquisition = this.acquisitions.get(event.requestId) ?? this.releaseUnknown(Acquisition.ofUnknown(event));
     const said = event.event;
-    if (acquisition === undefined) {
-      if (said.case === 'queued' || said.case === 'granted') {
-        this.send({ case: 'release', value: { requestId: event.requestId } }); // nobody waits for it any more
-      }
-      return;
-    }
-    if (!acquisition.isNew(event)) {
+    if (!acquisition?.isNew(event)) {
       return;
     }
     switch (said.case) {
@@ -526,6 +521,17 @@ export class Lease {
       default:
         acquisition.tell(said);
     }
+  }
+
+  /** Releases what a server has queued or granted and nobody here waits for any more. */
+  private releaseUnknown(unknown: Acquisition | undefined): Acquisition | undefined {
+    if (unknown !== undefined) {
+      if (this.acquisitions.size < MAX_REQUESTS) {
+        this.acquisitions.set(unknown.id, unknown); // otherwise a later event has it released again
+      }
+      this.ask(unknown);
+    }
+    return unknown;
   }
 
   private onReleasedEvent(acquisition: Acquisition): void {
