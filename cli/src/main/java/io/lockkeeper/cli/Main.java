@@ -32,6 +32,7 @@ import io.lockkeeper.cli.server.ZkCommand;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.ForgottenDashes;
+import io.lockkeeper.cli.shell.NameCache;
 import io.lockkeeper.cli.shell.Terminal;
 import io.lockkeeper.cli.shell.Version;
 import io.lockkeeper.cli.text.CompletionCommand;
@@ -160,6 +161,12 @@ public final class Main implements Callable<Integer> {
 
   /** Runs the command line and exits with its exit code. */
   public static void main(String[] args) {
+    System.exit(run(args));
+  }
+
+  /** Runs the command line and returns its exit code. */
+  static int run(String... args) {
+    NameCache.shorten();
     CommandLine line = commandLineFor(args);
     int exitCode = line.execute(args);
     // Whoever reads us may have enough; a disk that is full is told.
@@ -169,7 +176,7 @@ public final class Main implements Callable<Integer> {
       line.getErr().println("lockkeeper: standard output cannot be written");
       exitCode = ExitCodes.FAILED;
     }
-    System.exit(exitCode);
+    return exitCode;
   }
 
   /** Returns a command line for {@code args}. To create one command is much faster than all. */

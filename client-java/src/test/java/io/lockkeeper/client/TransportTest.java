@@ -42,7 +42,8 @@ class TransportTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "a:", "a:b", "a:1,,b:2", "a:65536", "::1", "a b:1", "http://a:1"})
+  @ValueSource(
+      strings = {"", "a:", "a:b", "a:1,,b:2", "a:65536", "::1", "a b:1", "http://a:1", "my_host:1"})
   void malformedAddressIsNamed(String servers) {
     assertThatThrownBy(() -> LockkeeperClient.builder(servers))
         .isInstanceOf(IllegalArgumentException.class)

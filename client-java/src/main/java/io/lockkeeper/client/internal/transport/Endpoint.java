@@ -14,8 +14,10 @@ public record Endpoint(String address, String authority) {
 
   /** Begins to build a channel to this server only. */
   public ManagedChannelBuilder<?> channelBuilder(ChannelCredentials credentials) {
-    ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(address, credentials);
-    return address.equals(authority) ? builder : builder.overrideAuthority(authority);
+    int port = address.lastIndexOf(':');
+    String target = FreshNames.spelled(address.substring(0, port)) + address.substring(port);
+    ManagedChannelBuilder<?> builder = Grpc.newChannelBuilder(target, credentials);
+    return target.equals(authority) ? builder : builder.overrideAuthority(authority);
   }
 
   /** Returns the address, and the name that led to it. */

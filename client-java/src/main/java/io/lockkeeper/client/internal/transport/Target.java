@@ -3,6 +3,8 @@ package io.lockkeeper.client.internal.transport;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
@@ -30,8 +32,8 @@ public record Target(String host, int port) {
   /** Looks up the addresses of hosts. */
   public interface Resolver {
 
-    /** The system's resolver; the JVM caches its answers for some 30 s. */
-    Resolver SYSTEM = host -> List.of(InetAddress.getAllByName(host));
+    /** The system's resolver, without the JVM's cache. */
+    Resolver SYSTEM = FreshNames::lookUp;
 
     /**
      * Returns all addresses of a host. May block.
@@ -66,7 +68,24 @@ public record Target(String host, int port) {
               + "\" is not an address: write host:port,host:port,… (or [::1]:port for IPv6), or a"
               + " name that stands for all servers");
     }
-    return new Target(Optional.ofNullable(parts.group(1)).orElse(parts.group(2)), port);
+    Target target = new Target(Optional.ofNullable(parts.group(1)).orElse(parts.group(2)), port);
+    if (!target.isHostOfUri()) {
+      throw new IllegalArgumentException(
+          "\""
+              + target.host
+              + "\" is not a host name that gRPC accepts: in host:port, use letters, digits, '-' and"
+              + " '.', but not '_', and begin the last of several parts of the host with a letter");
+    }
+    return target;
+  }
+
+  /** gRPC resolves what java.net.URI takes for a host. */
+  private boolean isHostOfUri() {
+    try {
+      return new URI("//" + this).getHost() != null;
+    } catch (URISyntaxException e) {
+      return false;
+    }
   }
 
   /** Returns whether there is nothing to look up. */
