@@ -8,7 +8,7 @@ import java.util.Optional;
 public enum Right {
   /** Look at a lock: its holders, its queue, its tokens. */
   READ,
-  /** Acquire it in a mode that is shared: for reading, or some of its permits. */
+  /** Acquire it in mode READ. */
   ACQUIRE_SHARED,
   /** Acquire it in any mode. */
   ACQUIRE,

@@ -332,6 +332,29 @@ class AccessTest {
   }
 
   @Test
+  void permitsAreNotShared() {
+    // Given
+    rights.give("token:reader", "", Right.ACQUIRE_SHARED);
+    LockRequest.Builder lock = LockRequest.newBuilder().setName("pool");
+    // When
+    var permits =
+        acquire(
+            "reader",
+            AcquireRequest.newBuilder()
+                .addLocks(lock.setMode(LockMode.LOCK_MODE_PERMITS).setPermits(1).setLimit(2))
+                .build());
+    var read =
+        acquire(
+            "reader",
+            AcquireRequest.newBuilder()
+                .addLocks(LockRequest.newBuilder().setName("book").setMode(LockMode.LOCK_MODE_READ))
+                .build());
+    // Then
+    assertThat(permits.end().getCode()).isEqualTo(Code.PERMISSION_DENIED);
+    assertThat(read.next().hasGranted()).isTrue();
+  }
+
+  @Test
   void tokenOfALockThatMayNotBeReadIsNotChecked() {
     assertThat(
             failure(

@@ -6,8 +6,6 @@ import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.Caller;
 import io.lockkeeper.server.core.api.Quota;
 import io.lockkeeper.server.core.lock.LockName;
-import io.lockkeeper.server.core.lock.Mode;
-import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.core.lock.ReadWriteKind;
 import io.lockkeeper.server.rpc.wire.DeniedException;
 import io.lockkeeper.server.rpc.wire.Fields;
@@ -307,7 +305,9 @@ public final class Access {
       return;
     }
     for (AcquireCommand.WantedLock wanted : command.locks()) {
-      require(isShared(wanted.mode()) ? Right.ACQUIRE_SHARED : Right.ACQUIRE, wanted.name());
+      // Permits do not count as shared: a client that takes all of them excludes the others.
+      boolean shared = wanted.mode().equals(ReadWriteKind.READ);
+      require(shared ? Right.ACQUIRE_SHARED : Right.ACQUIRE, wanted.name());
     }
     requireDescribable(command.metadata());
     Duration maxWait = limits().maxWait();
@@ -318,10 +318,6 @@ public final class Access {
           "must be set, to at most " + maxWait + ", which is the limit of '" + identity + "'");
     }
     requireAtMost(limits().maxLockDelay(), command.lockDelay(), "lock_delay");
-  }
-
-  private static boolean isShared(Mode mode) {
-    return mode.equals(ReadWriteKind.READ) || mode instanceof PermitsKind.Permits;
   }
 
   /**
