@@ -16,9 +16,11 @@ import io.lockkeeper.server.security.Right;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.AnswerReleaseRequest;
+import io.lockkeeper.v1.ChangeCause;
 import io.lockkeeper.v1.CheckTokenRequest;
 import io.lockkeeper.v1.CloseLeaseRequest;
 import io.lockkeeper.v1.ConfigureLockRequest;
+import io.lockkeeper.v1.Contender;
 import io.lockkeeper.v1.ForceReleaseRequest;
 import io.lockkeeper.v1.GetLeaseRequest;
 import io.lockkeeper.v1.GetLockRequest;
@@ -26,6 +28,7 @@ import io.lockkeeper.v1.LeaseState;
 import io.lockkeeper.v1.ListLeasesRequest;
 import io.lockkeeper.v1.ListLocksRequest;
 import io.lockkeeper.v1.ListLocksResponse;
+import io.lockkeeper.v1.LockChange;
 import io.lockkeeper.v1.LockMode;
 import io.lockkeeper.v1.LockRequest;
 import io.lockkeeper.v1.LockState;
@@ -52,6 +55,9 @@ import org.junit.jupiter.api.Test;
 
 /** Who is let in, whose a lease is, who may do what, and what is recorded of that. */
 class AccessTest {
+
+  private static final Contender HIDDEN =
+      Contender.newBuilder().setHolder("(hidden)").setMode(LockMode.LOCK_MODE_EXCLUSIVE).build();
 
   private final SomeRights rights =
       new SomeRights()
@@ -454,12 +460,33 @@ class AccessTest {
             .getNotAcquired();
     // Then
     assertThat(queued.getPositions(0).getAhead()).isEqualTo(1);
-    assertThat(queued.getPositions(0).getHoldersList()).isEmpty();
+    assertThat(queued.getPositions(0).getHoldersList()).containsExactly(HIDDEN);
     assertThat(reader.getPositions(0).getHoldersList()).hasSize(1);
-    assertThat(refused.getHoldersList()).isEmpty();
+    assertThat(refused.getHoldersList()).isNotEmpty().containsOnly(HIDDEN);
     RequestReleaseRequest wish = RequestReleaseRequest.newBuilder().setName("orders/1").build();
-    assertThat(secured.locksNow("asker").requestRelease(wish).getHoldersList()).isEmpty();
+    assertThat(secured.locksNow("asker").requestRelease(wish).getHoldersList())
+        .containsExactly(HIDDEN);
     assertThat(secured.locksNow("root").requestRelease(wish).getHoldersList()).hasSize(1);
+  }
+
+  @Test
+  void watcherThatMayNotReadALockSeesItsChangesAndNotWhoIsInItsQueue() {
+    // Given
+    rights.give("token:watcher", "", Right.WATCH);
+    hold("shop", "orders/1");
+    Received<WatchRequest, WatchResponse> client = Received.all();
+    // When
+    secured.locks("watcher").watch(WatchRequest.newBuilder().addNames("orders/1").build(), client);
+    LockState snapshot = client.next().getSnapshot();
+    assertThat(client.next().hasSnapshotEnd()).isTrue();
+    acquire("shop", request("orders/1"));
+    LockChange queued = client.next().getChange();
+    // Then
+    assertThat(snapshot.getHoldersList()).containsExactly(HIDDEN);
+    assertThat(queued.getCause()).isEqualTo(ChangeCause.CHANGE_CAUSE_QUEUED);
+    assertThat(queued.getQueueLength()).isEqualTo(1);
+    assertThat(queued.getContender()).isEqualTo(HIDDEN);
+    assertThat(queued.getHoldersList()).containsExactly(HIDDEN);
   }
 
   @Test

@@ -55,9 +55,9 @@ class WatchStreamTest {
     // Given
     WatchedChange change = watched(LockChange.Cause.GRANTED);
     // When
-    WatchResponse first = WatchEvents.change(change);
+    WatchResponse first = WatchEvents.change(change, true);
     // Then
-    assertThat(WatchEvents.change(change)).isSameAs(first);
+    assertThat(WatchEvents.change(change, true)).isSameAs(first);
   }
 
   @Test
@@ -119,7 +119,7 @@ class WatchStreamTest {
   @EnumSource(LockChange.Cause.class)
   void everyCauseHasItsName(LockChange.Cause cause) {
     // When
-    var told = Messages.toLockChange(change(cause));
+    var told = Messages.toLockChange(change(cause), true);
     // Then
     String name = cause == LockChange.Cause.SEVERAL ? "UNSPECIFIED" : cause.name();
     assertThat(told.getCause().name()).isEqualTo("CHANGE_CAUSE_" + name);

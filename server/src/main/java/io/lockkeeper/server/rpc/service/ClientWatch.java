@@ -6,6 +6,7 @@ import io.lockkeeper.server.coordinator.api.WatchHandle;
 import io.lockkeeper.server.coordinator.api.WatchListener;
 import io.lockkeeper.server.coordinator.api.WatchedChange;
 import io.lockkeeper.server.core.api.LockView;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.rpc.call.Access;
 import io.lockkeeper.server.rpc.wire.WatchEvents;
 import io.lockkeeper.server.security.Right;
@@ -69,7 +70,7 @@ abstract class ClientWatch implements WatchListener {
   @Override
   public final void onSnapshot(LockView lock) {
     if (access.permits(Right.WATCH, lock.lock())) {
-      sendUnlessEnded(() -> WatchEvents.snapshot(lock));
+      sendUnlessEnded(() -> WatchEvents.snapshot(lock, access.permits(Right.READ, lock.lock())));
     }
   }
 
@@ -80,8 +81,9 @@ abstract class ClientWatch implements WatchListener {
 
   @Override
   public final void onChange(WatchedChange change) {
-    if (access.permits(Right.WATCH, change.change().lock())) {
-      sendUnlessEnded(() -> WatchEvents.change(change));
+    LockName lock = change.change().lock();
+    if (access.permits(Right.WATCH, lock)) {
+      sendUnlessEnded(() -> WatchEvents.change(change, access.permits(Right.READ, lock)));
     }
   }
 

@@ -17,7 +17,6 @@ import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.ReleaseOutcome;
 import io.lockkeeper.v1.ReleaseResponse;
 import io.lockkeeper.v1.RequestReleaseResponse;
-import java.util.List;
 
 /** Translates what the coordinator shows into messages. */
 public final class Messages {
@@ -27,14 +26,24 @@ public final class Messages {
 
   private Messages() {}
 
+  /** Returns the state of a lock that the caller is allowed to read. */
   public static LockState toLockState(LockView view) {
+    return toLockState(view, true);
+  }
+
+  /**
+   * Returns the state of a lock.
+   *
+   * @param readable whether the caller has the right {@code read} on it
+   */
+  static LockState toLockState(LockView view, boolean readable) {
     Contenders contenders = new Contenders();
     LockState.Builder message =
         LockState.newBuilder()
             .setName(view.lock().value())
-            .addAllHolders(contenders.toMessages(view.holders(), MAX_SHOWN))
+            .addAllHolders(contenders.toMessages(view.holders(), MAX_SHOWN, readable))
             .setQueueLength(view.queueLength())
-            .addAllQueue(contenders.toMessages(view.queue(), MAX_SHOWN))
+            .addAllQueue(contenders.toMessages(view.queue(), MAX_SHOWN, readable))
             .setRevision(view.revision())
             .setConfiguredLimit(view.configuredLimit().orElse(0));
     view.frozen().ifPresent(frozen -> message.setFrozen(toFrozen(frozen)));
@@ -72,17 +81,22 @@ public final class Messages {
     return message.build();
   }
 
-  public static io.lockkeeper.v1.LockChange toLockChange(LockChange change) {
+  /**
+   * Returns a change of a lock.
+   *
+   * @param readable whether the caller has the right {@code read} on it
+   */
+  public static io.lockkeeper.v1.LockChange toLockChange(LockChange change, boolean readable) {
     var message =
         io.lockkeeper.v1.LockChange.newBuilder()
             .setName(change.lock().value())
             .setCause(toCause(change.cause()))
-            .addAllHolders(new Contenders().toMessages(change.holders(), MAX_SHOWN))
+            .addAllHolders(new Contenders().toMessages(change.holders(), MAX_SHOWN, readable))
             .setQueueLength(change.queueLength())
             .setCoalesced(change.coalesced());
     change
         .contender()
-        .ifPresent(contender -> message.setContender(Contenders.toMessage(contender)));
+        .ifPresent(contender -> message.setContender(Contenders.toMessage(contender, readable)));
     return message.build();
   }
 
@@ -129,12 +143,11 @@ public final class Messages {
   /**
    * Translates the answer to a wish for a lock.
    *
-   * @param readable whether the client may be told who holds it
+   * @param readable whether the caller has the right {@code read} on the lock
    */
   public static RequestReleaseResponse toAsked(Answer.ReleaseAsked asked, boolean readable) {
     return RequestReleaseResponse.newBuilder()
-        .addAllHolders(
-            readable ? new Contenders().toMessages(asked.holders(), Contenders.FEW) : List.of())
+        .addAllHolders(new Contenders().toMessages(asked.holders(), Contenders.FEW, readable))
         .build();
   }
 

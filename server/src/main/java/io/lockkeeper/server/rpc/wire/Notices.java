@@ -62,9 +62,11 @@ public final class Notices {
               .setReason(toReason(refused.reason()))
               .setMessage(inWords(refused, readable))
               .addAllHolders(
-                  refused.locks().stream().allMatch(readable)
-                      ? new Contenders().toMessages(refused.holders(), Contenders.FEW)
-                      : List.of()));
+                  new Contenders()
+                      .toMessages(
+                          refused.holders(),
+                          Contenders.FEW,
+                          refused.locks().stream().allMatch(readable))));
     } else if (notice instanceof Notice.Released) {
       event.setReleased(Released.getDefaultInstance());
     } else {
@@ -113,9 +115,8 @@ public final class Notices {
             .setName(place.lock().value())
             .setAhead(place.ahead())
             .addAllHolders(
-                readable.test(place.lock())
-                    ? contenders.toMessages(place.holders(), Contenders.FEW)
-                    : List.of());
+                contenders.toMessages(
+                    place.holders(), Contenders.FEW, readable.test(place.lock())));
     place.frozen().ifPresent(frozen -> message.setFrozen(Messages.toFrozen(frozen)));
     return message.build();
   }

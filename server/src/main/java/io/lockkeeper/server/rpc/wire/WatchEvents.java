@@ -12,8 +12,13 @@ public final class WatchEvents {
 
   private WatchEvents() {}
 
-  public static WatchResponse snapshot(LockView lock) {
-    return WatchResponse.newBuilder().setSnapshot(Messages.toLockState(lock)).build();
+  /**
+   * Returns a part of a snapshot.
+   *
+   * @param readable whether the watcher has the right {@code read} on the lock
+   */
+  public static WatchResponse snapshot(LockView lock, boolean readable) {
+    return WatchResponse.newBuilder().setSnapshot(Messages.toLockState(lock, readable)).build();
   }
 
   /** Returns what ends a snapshot. */
@@ -24,15 +29,21 @@ public final class WatchEvents {
         .build();
   }
 
-  /** Returns the event of a change, the same for all its watchers. */
-  public static WatchResponse change(WatchedChange change) {
-    return change.form(WatchResponse.class, WatchEvents::change);
+  /**
+   * Returns the event of a change, the same for all watchers that can read the lock.
+   *
+   * @param readable whether the watcher has the right {@code read} on the lock
+   */
+  public static WatchResponse change(WatchedChange change, boolean readable) {
+    return readable
+        ? change.form(WatchResponse.class, shared -> toEvent(shared, true))
+        : toEvent(change.change(), false);
   }
 
-  private static WatchResponse change(LockChange change) {
+  private static WatchResponse toEvent(LockChange change, boolean readable) {
     return WatchResponse.newBuilder()
         .setRevision(change.revision())
-        .setChange(Messages.toLockChange(change))
+        .setChange(Messages.toLockChange(change, readable))
         .build();
   }
 
