@@ -19,9 +19,9 @@ public final class BearerTokens implements Authenticator {
   }
 
   @Override
-  public Identity ofBearerToken(String token) {
+  public Identity ofBearerToken(String token, String address) {
     if (jwts.isEmpty() && tokens.isEmpty()) {
-      return NONE.ofBearerToken(token);
+      return NONE.ofBearerToken(token, address);
     }
     if (token.isEmpty()) {
       throw new UnauthenticatedException("the bearer token is empty");
@@ -35,7 +35,7 @@ public final class BearerTokens implements Authenticator {
     }
     Optional<JwtTokens> taking = takingJwt(token);
     if (taking.isPresent()) {
-      return taking.get().identityOf(token);
+      return taking.get().identityOf(token, address);
     }
     return tokens
         .flatMap(file -> file.get().identityOf(token))
@@ -43,8 +43,8 @@ public final class BearerTokens implements Authenticator {
   }
 
   @Override
-  public Optional<Instant> expiryOf(String token) {
-    return takingJwt(token).map(jwt -> jwt.expiryOf(token));
+  public Optional<Instant> expiryOf(String token, String address) {
+    return takingJwt(token).map(jwt -> jwt.expiryOf(token, address));
   }
 
   private Optional<JwtTokens> takingJwt(String token) {

@@ -18,6 +18,9 @@ public interface JwtKeys {
   /** How many keys a set may have: a token that names none is tried with each. */
   int MAX_KEYS = 100;
 
+  /** The smallest RSA key, in bits (RFC 7518, 3.3). */
+  int MIN_RSA_BITS = 2048;
+
   /** Returns the keys that are known now. As long as they are the same it is the same object. */
   JWKSet current();
 
@@ -30,7 +33,8 @@ public interface JwtKeys {
   }
 
   /**
-   * Reads a JSON Web Key Set (RFC 7517) and keeps its public keys of RSA and of the curves of NIST.
+   * Reads a JSON Web Key Set (RFC 7517) and keeps its public keys of RSA, of at least 2048 bits,
+   * and of the curves of NIST.
    *
    * @throws IllegalArgumentException if it is not one, or has no such key, or too many
    */
@@ -48,7 +52,10 @@ public interface JwtKeys {
       throw new IllegalArgumentException("not a JSON Web Key Set: " + e.getMessage(), e);
     }
     if (keys.isEmpty()) {
-      throw new IllegalArgumentException("has no public key of RSA or of P-256, P-384 or P-521");
+      throw new IllegalArgumentException(
+          "has no public key of RSA with at least "
+              + MIN_RSA_BITS
+              + " bits, or of P-256, P-384 or P-521");
     }
     if (keys.size() > MAX_KEYS) {
       throw new IllegalArgumentException("has more than " + MAX_KEYS + " keys");
@@ -58,7 +65,9 @@ public interface JwtKeys {
 
   private static Optional<JWK> usable(JWK key) {
     if (!(key instanceof ECKey onCurve)) {
-      return key instanceof RSAKey ? Optional.of(key) : Optional.empty();
+      return key instanceof RSAKey rsa && rsa.size() >= MIN_RSA_BITS
+          ? Optional.of(key)
+          : Optional.empty();
     }
     // Said outright, so that a token that names no key is never tried with one of another curve.
     Optional<JWSAlgorithm> only =

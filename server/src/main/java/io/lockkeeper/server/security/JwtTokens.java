@@ -1,8 +1,10 @@
 package io.lockkeeper.server.security;
 
 import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JOSEObject;
 import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.JWKMatcher;
 import com.nimbusds.jose.jwk.JWKSelector;
 import com.nimbusds.jose.jwk.JWKSet;
@@ -11,6 +13,7 @@ import com.nimbusds.jose.proc.BadJWSException;
 import com.nimbusds.jose.proc.DefaultJOSEObjectTypeVerifier;
 import com.nimbusds.jose.proc.JWSVerificationKeySelector;
 import com.nimbusds.jose.proc.SecurityContext;
+import com.nimbusds.jose.util.Base64URL;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import com.nimbusds.jwt.proc.BadJWTException;
@@ -29,6 +32,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Finds out whose JWT (RFC 7519) it is: signed with one of the provider's keys, by an algorithm
@@ -36,12 +41,19 @@ import java.util.Set;
  * that names the identity, {@code jwt:} and the subject.
  *
  * <p>What was verified is remembered by its digest until it expires, so that a call costs a hash
- * and no signature; a change of the keys forgets it all.
+ * and no signature; a change of the keys forgets it all. An address that has sent too many invalid
+ * tokens within a second gets no further signature verified in that second.
  */
 public final class JwtTokens {
 
   /** The longest token, in characters: what fits into the headers of a call. */
   static final int MAX_CHARS = 16 << 10;
+
+  /**
+   * How many signatures of one address may fail in a second. A token that names no key fails once
+   * for each key that it is tried with.
+   */
+  static final int MAX_FAILURES = 100;
 
   private static final int MAX_REMEMBERED = 10_000;
 
@@ -74,6 +86,11 @@ public final class JwtTokens {
               return size() > MAX_REMEMBERED;
             }
           });
+
+  /** Signatures that failed in the current second, by address. */
+  private final Map<String, Integer> failures = new ConcurrentHashMap<>();
+
+  private final AtomicLong second = new AtomicLong();
 
   /** Whose token it is, until when, and by which keys. */
   private record Verified(Identity identity, Instant until, JWKSet by) {}
@@ -122,82 +139,124 @@ public final class JwtTokens {
   /**
    * Returns whose token it is.
    *
+   * @param address from where it comes
    * @throws UnauthenticatedException if it is not accepted
+   * @throws TooManyFailuresException if too many tokens from there were not
    */
-  Identity identityOf(String token) {
-    return verified(token).identity();
+  Identity identityOf(String token, String address) {
+    return verified(token, address).identity();
   }
 
-  /**
-   * Returns until when the token counts.
-   *
-   * @throws UnauthenticatedException if it is not accepted
-   */
-  Instant expiryOf(String token) {
-    return verified(token).until();
+  /** Returns until when the token counts; throws the same. */
+  Instant expiryOf(String token, String address) {
+    return verified(token, address).until();
   }
 
   @SuppressWarnings("ReferenceEquality") // the same keys are the same object; comparing them costs
-  private Verified verified(String token) {
+  private Verified verified(String token, String address) {
     ByteBuffer digest = ByteBuffer.wrap(Sha256.of(token));
     JWKSet current = keys.current();
     Verified known = remembered.get(digest);
     if (known != null && known.by() == current && clock.instant().isBefore(known.until())) {
       return known;
     }
-    Verified verified = verify(token, current);
+    Verified verified = verify(token, address, current);
     remembered.put(digest, verified);
     return verified;
   }
 
-  private Verified verify(String token, JWKSet current) {
+  private Verified verify(String token, String address, JWKSet current) {
     SignedJWT jwt = parse(token);
     if (!ALGORITHMS.contains(jwt.getHeader().getAlgorithm())) {
       throw refused("its algorithm is none of " + ALGORITHMS);
     }
-    if (new JWKSelector(JWKMatcher.forJWSHeader(jwt.getHeader())).select(current).isEmpty()) {
+    List<JWK> candidates =
+        new JWKSelector(JWKMatcher.forJWSHeader(jwt.getHeader())).select(current);
+    if (candidates.isEmpty()) {
       keys.onUnknownKey();
       throw refused("it is signed with an unknown key; try again in some seconds");
     }
+    requireFewFailures(address);
     try {
       JWTClaimsSet claims = processor.process(jwt, null);
-      Instant until = claims.getExpirationTime().toInstant().plus(clockSkew);
+      Instant until = expiry(claims).plus(clockSkew);
       return new Verified(identity(claims), until, current);
     } catch (ExpiredJWTException e) {
-      throw refused("it has expired");
+      throw failed("it has expired", address, candidates);
     } catch (BadJWTException e) {
-      // Of the verifier of claims: says which claim, and never what it is.
-      throw refused(String.valueOf(e.getMessage()));
+      // Says which claim, and never what it is.
+      throw failed(String.valueOf(e.getMessage()), address, candidates);
     } catch (BadJWSException e) {
-      throw refused("its signature is wrong");
+      throw failed("its signature is wrong", address, candidates);
     } catch (BadJOSEException | JOSEException e) {
-      throw refused("its type or signature is wrong");
+      throw failed("its type or signature is wrong", address, candidates);
     }
+  }
+
+  private void requireFewFailures(String address) {
+    long now = clock.instant().getEpochSecond();
+    if (second.getAndSet(now) != now) {
+      failures.clear();
+    }
+    if (failures.getOrDefault(address, 0) >= MAX_FAILURES) {
+      throw new TooManyFailuresException(
+          "this client's address has sent tokens with "
+              + MAX_FAILURES
+              + " invalid signatures or claims within a second, which is the limit");
+    }
+  }
+
+  private UnauthenticatedException failed(String why, String address, List<JWK> candidates) {
+    failures.merge(address, candidates.size(), Integer::sum);
+    return refused(why);
   }
 
   /** Parses the claims as well: the messages of what is not one may quote the token. */
   private static SignedJWT parse(String token) {
     try {
       SignedJWT jwt = SignedJWT.parse(token);
-      if (jwt.getJWTClaimsSet() != null) {
+      if (isCanonical(token) && jwt.getJWTClaimsSet() != null) {
         return jwt;
       }
-      throw new ParseException("no claims", 0);
+      throw new ParseException("not in base64url, or no claims", 0);
     } catch (ParseException | RuntimeException e) {
       // Whatever strangers send is at worst not a JWT.
       throw refused("it is not a signed JWT");
     }
   }
 
-  private static Identity identity(JWTClaimsSet claims) {
+  /**
+   * Returns whether each part is base64url as it is written, of UTF-8 but for the signature. The
+   * decoder ignores other characters, padding and spare bits: many texts would be one token.
+   */
+  private static boolean isCanonical(String token) throws ParseException {
+    Base64URL[] parts = JOSEObject.split(token);
+    return token.equals(
+        Base64URL.encode(parts[0].decodeToString())
+            + "."
+            + Base64URL.encode(parts[1].decodeToString())
+            + "."
+            + Base64URL.encode(parts[2].decode()));
+  }
+
+  /** A claim that is null counts as one that is there for the verifier of claims. */
+  private static Instant expiry(JWTClaimsSet claims) throws BadJWTException {
+    Date until = claims.getExpirationTime();
+    if (until == null) {
+      throw new BadJWTException("its exp must be a number");
+    }
+    return until.toInstant();
+  }
+
+  private static Identity identity(JWTClaimsSet claims) throws BadJWTException {
     String subject = claims.getSubject();
     if (subject == null || subject.isEmpty()) {
-      throw refused("its sub must be text, and not empty");
+      throw new BadJWTException("its sub must be text, and not empty");
     }
     try {
       return Identity.of("jwt:" + subject);
     } catch (IllegalArgumentException e) {
-      throw refused("its sub: " + e.getMessage());
+      throw new BadJWTException("its sub: " + e.getMessage(), e);
     }
   }
 

@@ -4,6 +4,7 @@ import io.lockkeeper.server.coordinator.api.Coordinator;
 import io.lockkeeper.server.coordinator.api.CoordinatorStatus;
 import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.TooManyFailuresException;
 import io.lockkeeper.server.security.UnauthenticatedException;
 import io.lockkeeper.server.web.api.Api;
 import io.lockkeeper.server.web.api.ApiChannels;
@@ -29,6 +30,7 @@ final class Pages {
   private static final int UNAUTHORIZED = 401;
   private static final int NOT_FOUND = 404;
   private static final int MISDIRECTED = 421;
+  private static final int TOO_MANY = 429;
   private static final int UNAVAILABLE = 503;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -141,6 +143,8 @@ final class Pages {
                 settings.audit().record(refusal(visitor, why));
                 return now(
                     Page.text(UNAUTHORIZED, why + "\n").with("WWW-Authenticate", Challenge.BASIC));
+              } catch (TooManyFailuresException e) {
+                return now(Page.text(TOO_MANY, e.getMessage() + "\n").with("Retry-After", "1"));
               }
             });
   }

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.web;
 
 import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.TooManyFailuresException;
 import io.lockkeeper.server.security.UnauthenticatedException;
 import io.lockkeeper.server.web.api.ApiChannels;
 import io.lockkeeper.server.web.http.Visitor;
@@ -25,14 +26,19 @@ final class Visitors {
    * his certificate; as gRPC knows its callers.
    *
    * @throws UnauthenticatedException if nobody knows; the message says why
+   * @throws TooManyFailuresException if too many tokens from his address were invalid
    */
   Identity identify(Visitor visitor) {
     ApiChannels.Caller caller = caller(visitor);
     return caller
         .bearerToken()
-        .map(settings.authenticator()::ofBearerToken)
+        .map(token -> settings.authenticator().ofBearerToken(token, address(visitor)))
         .or(caller::certified)
         .orElseThrow();
+  }
+
+  private static String address(Visitor visitor) {
+    return visitor.address().getAddress().getHostAddress();
   }
 
   /**

@@ -54,7 +54,7 @@ class SecurityTest {
       assertThat(security.authority()).isSameAs(Authority.OPEN);
       assertThat(security.audit()).isSameAs(Audit.NONE);
       assertThat(security.problems()).isEmpty();
-      assertThatThrownBy(() -> security.authenticator().ofBearerToken("x"))
+      assertThatThrownBy(() -> security.authenticator().ofBearerToken("x", "10.0.0.7"))
           .hasMessageContaining("no bearer tokens");
     }
   }
@@ -69,7 +69,7 @@ class SecurityTest {
     ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
 
     try (Security security = Security.open(config)) {
-      Identity ci = security.authenticator().ofBearerToken(token.token());
+      Identity ci = security.authenticator().ofBearerToken(token.token(), "10.0.0.7");
       boolean before = security.authority().permitsAll(ci, Right.READ, "");
 
       // When

@@ -36,7 +36,7 @@ final class SecuredServer implements AutoCloseable {
 
   private static final class Tokens implements Authenticator {
     @Override
-    public Identity ofBearerToken(String token) {
+    public Identity ofBearerToken(String token, String address) {
       if (!token.startsWith("t-")) {
         throw new UnauthenticatedException("nobody has this token");
       }
@@ -44,7 +44,7 @@ final class SecuredServer implements AutoCloseable {
     }
 
     @Override
-    public Optional<Instant> expiryOf(String token) {
+    public Optional<Instant> expiryOf(String token, String address) {
       return token.endsWith(BRIEF) ? Optional.of(Instant.now().plusSeconds(2)) : Optional.empty();
     }
   }

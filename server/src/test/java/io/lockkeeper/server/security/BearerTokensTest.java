@@ -38,9 +38,9 @@ class BearerTokensTest {
     BearerTokens both = new BearerTokens(Optional.of(JWTS), Optional.of(file()));
 
     // When // Then
-    assertThat(both.ofBearerToken(ci.token())).isEqualTo(Identity.of("token:ci"));
-    assertThatThrownBy(() -> both.ofBearerToken("a.b.c")).hasMessageContaining("JWT");
-    assertThatThrownBy(() -> both.ofBearerToken("abc"))
+    assertThat(both.ofBearerToken(ci.token(), "10.0.0.7")).isEqualTo(Identity.of("token:ci"));
+    assertThatThrownBy(() -> both.ofBearerToken("a.b.c", "10.0.0.7")).hasMessageContaining("JWT");
+    assertThatThrownBy(() -> both.ofBearerToken("abc", "10.0.0.7"))
         .isInstanceOf(UnauthenticatedException.class)
         .hasMessage("the bearer token is not known");
   }
@@ -51,7 +51,7 @@ class BearerTokensTest {
     BearerTokens tokens = new BearerTokens(Optional.empty(), Optional.of(file()));
 
     // When // Then
-    assertThatThrownBy(() -> tokens.ofBearerToken("a.b.c"))
+    assertThatThrownBy(() -> tokens.ofBearerToken("a.b.c", "10.0.0.7"))
         .hasMessage("the bearer token is not known");
   }
 
@@ -60,7 +60,7 @@ class BearerTokensTest {
     // Given
     ReloadedFile<StaticTokens> file = file();
     BearerTokens tokens = new BearerTokens(Optional.empty(), Optional.of(file));
-    tokens.ofBearerToken(ci.token());
+    tokens.ofBearerToken(ci.token(), "10.0.0.7");
 
     // When
     Files.writeString(
@@ -70,7 +70,7 @@ class BearerTokensTest {
     file.look();
 
     // Then
-    assertThatThrownBy(() -> tokens.ofBearerToken(ci.token()))
+    assertThatThrownBy(() -> tokens.ofBearerToken(ci.token(), "10.0.0.7"))
         .hasMessage("the bearer token is not known");
   }
 
@@ -80,6 +80,7 @@ class BearerTokensTest {
     BearerTokens none = new BearerTokens(Optional.empty(), Optional.empty());
 
     // When // Then
-    assertThatThrownBy(() -> none.ofBearerToken("x")).hasMessageContaining("no bearer tokens");
+    assertThatThrownBy(() -> none.ofBearerToken("x", "10.0.0.7"))
+        .hasMessageContaining("no bearer tokens");
   }
 }

@@ -7,7 +7,9 @@ import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.JWSObject;
 import com.nimbusds.jose.JWSSigner;
+import com.nimbusds.jose.Payload;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.crypto.RSASSASigner;
@@ -160,8 +162,24 @@ class JwtTokensTest {
     return signed(JWSAlgorithm.ES256, EC, claims(change));
   }
 
+  private static final String CLAIMS =
+      "{\"iss\":\"https://idp.example\",\"aud\":\"lockkeeper\",\"sub\":\"shop-1\",%s}";
+
+  /** Claims that the library would not write. */
+  private static String signedText(String claims) {
+    try {
+      JWSObject jws =
+          new JWSObject(
+              new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("ec").build(), new Payload(claims));
+      jws.sign(new ECDSASigner(EC));
+      return jws.serialize();
+    } catch (JOSEException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private void assertRefused(String token, String why) {
-    assertThatThrownBy(() -> tokens.ofBearerToken(token))
+    assertThatThrownBy(() -> tokens.ofBearerToken(token, "10.0.0.7"))
         .isInstanceOf(UnauthenticatedException.class)
         .hasMessageContaining(why)
         .satisfies(
@@ -187,7 +205,7 @@ class JwtTokensTest {
     String token = signed(JWSAlgorithm.parse(algorithm), key, claims(c -> c));
 
     // When // Then
-    assertThat(tokens.ofBearerToken(token)).isEqualTo(Identity.of("jwt:shop-1"));
+    assertThat(tokens.ofBearerToken(token, "10.0.0.7")).isEqualTo(Identity.of("jwt:shop-1"));
   }
 
   @Test
@@ -203,7 +221,7 @@ class JwtTokensTest {
     jwt.sign(new ECDSASigner(EC));
 
     // When // Then
-    assertThat(tokens.ofBearerToken(jwt.serialize()).name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(jwt.serialize(), "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
 
   @Test
@@ -228,7 +246,7 @@ class JwtTokensTest {
     String token = signed(JWSAlgorithm.ES256, null, new ECDSASigner(EC), claims(c -> c));
 
     // When // Then
-    assertThat(tokens.ofBearerToken(token).name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
 
   @Test
@@ -237,7 +255,7 @@ class JwtTokensTest {
     String token = good(c -> c.audience(List.of("other", "lockkeeper")));
 
     // When // Then
-    assertThat(tokens.ofBearerToken(token).name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
 
   @Test
@@ -245,8 +263,8 @@ class JwtTokensTest {
     // Given
     String token = good(c -> c.expirationTime(Date.from(NOW)));
     // When // Then
-    assertThat(tokens.expiryOf(token)).contains(NOW.plusSeconds(30));
-    assertThat(Authenticator.NONE.expiryOf(token)).isEmpty();
+    assertThat(tokens.expiryOf(token, "10.0.0.7")).contains(NOW.plusSeconds(30));
+    assertThat(Authenticator.NONE.expiryOf(token, "10.0.0.7")).isEmpty();
   }
 
   @Test
@@ -257,8 +275,8 @@ class JwtTokensTest {
 
     // When // Then
     now = NOW.plusSeconds(29);
-    assertThat(tokens.ofBearerToken(token).name()).isEqualTo("jwt:shop-1");
-    assertThat(tokens.ofBearerToken(early).name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(early, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
     now = NOW.plusSeconds(31);
     assertRefused(token, "it has expired");
     now = NOW;
@@ -274,7 +292,7 @@ class JwtTokensTest {
   void rememberedTokenIsRefusedOnceItExpires() {
     // Given
     String token = good(c -> c);
-    tokens.ofBearerToken(token);
+    tokens.ofBearerToken(token, "10.0.0.7");
 
     // When
     now = NOW.plusSeconds(331);
@@ -296,6 +314,10 @@ class JwtTokensTest {
     assertRefused(good(c -> c.subject("a\u202eb")), "no control characters");
     assertRefused(good(c -> c.subject("a".repeat(509))), "1 to 512 bytes, this one has 513");
     assertRefused(good(c -> c.claim("exp", "tomorrow")), "it is not a signed JWT");
+    assertRefused(signedText(CLAIMS.formatted("\"exp\":null")), "its exp must be a number");
+    assertRefused(signedText(CLAIMS.formatted("\"exp\":NaN")), "it is not a signed JWT");
+    assertRefused(
+        signedText(CLAIMS.formatted("\"exp\":1,\"exp\":9999999999")), "it is not a signed JWT");
   }
 
   @Test
@@ -414,15 +436,15 @@ class JwtTokensTest {
     keys.set = SettableKeys.publicSet(EC, fresh);
 
     // Then
-    assertThat(tokens.ofBearerToken(before).name()).isEqualTo("jwt:shop-1");
-    assertThat(tokens.ofBearerToken(after).name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(before, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
+    assertThat(tokens.ofBearerToken(after, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
 
   @Test
   void rememberedTokenOfAKeyThatWasWithdrawnIsRefused() {
     // Given
     String token = good(c -> c);
-    tokens.ofBearerToken(token);
+    tokens.ofBearerToken(token, "10.0.0.7");
 
     // When
     keys.set = SettableKeys.publicSet(RSA);
@@ -435,11 +457,11 @@ class JwtTokensTest {
   void verifiedTokenIsRememberedAndNotVerifiedAgain() {
     // Given
     String token = good(c -> c);
-    tokens.ofBearerToken(token);
+    tokens.ofBearerToken(token, "10.0.0.7");
     int asked = keys.asked;
 
     // When
-    tokens.ofBearerToken(token);
+    tokens.ofBearerToken(token, "10.0.0.7");
 
     // Then: asked which keys there are, and not for one of them
     assertThat(keys.asked - asked).isEqualTo(1);
@@ -462,8 +484,58 @@ class JwtTokensTest {
   }
 
   @Test
+  void tokenIsTakenInOneSpellingOnly() {
+    // Given
+    String token = good(c -> c);
+    char last = token.charAt(token.length() - 1);
+
+    // When // Then
+    assertRefused(token + "!!", "it is not a signed JWT");
+    assertRefused(token + "==", "it is not a signed JWT");
+    assertRefused(token + "\n", "it is not a signed JWT");
+    assertRefused(token.replaceFirst("\\.", "=."), "it is not a signed JWT");
+    // Two or four bits of the last character are spare, and zero.
+    assertRefused(
+        token.substring(0, token.length() - 1) + (char) (last + 1), "it is not a signed JWT");
+    assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
+  }
+
+  @Test
+  void addressWithTooManyInvalidTokensGetsNoneVerifiedUntilTheNextSecond() {
+    // Given
+    String known = good(c -> c.subject("known"));
+    tokens.ofBearerToken(known, "10.0.0.7");
+    String forged = signed(JWSAlgorithm.ES256, ec("ec", Curve.P_256), claims(c -> c));
+    for (int i = 0; i < JwtTokens.MAX_FAILURES; i++) {
+      assertRefused(forged, "its signature is wrong");
+    }
+
+    // When // Then: what is remembered, and other addresses, are not affected
+    String good = good(c -> c);
+    assertThatThrownBy(() -> tokens.ofBearerToken(good, "10.0.0.7"))
+        .isInstanceOf(TooManyFailuresException.class)
+        .hasMessageContaining("100 invalid");
+    assertThat(tokens.ofBearerToken(known, "10.0.0.7").name()).isEqualTo("jwt:known");
+    assertThat(tokens.ofBearerToken(good, "10.0.0.8").name()).isEqualTo("jwt:shop-1");
+    String later = good(c -> c.subject("later"));
+    now = NOW.plusSeconds(1);
+    assertThat(tokens.ofBearerToken(later, "10.0.0.7").name()).isEqualTo("jwt:later");
+  }
+
+  @Test
+  void rsaKeyThatIsTooSmallIsNoKey() throws JOSEException {
+    // Given
+    RSAKey small = new RSAKeyGenerator(1024, true).keyID("small").generate();
+
+    // When // Then
+    assertThatThrownBy(() -> SettableKeys.publicSet(small))
+        .hasMessageContaining("at least 2048 bits");
+  }
+
+  @Test
   void emptyTokenIsRefused() {
-    assertThatThrownBy(() -> tokens.ofBearerToken("")).hasMessage("the bearer token is empty");
+    assertThatThrownBy(() -> tokens.ofBearerToken("", "10.0.0.7"))
+        .hasMessage("the bearer token is empty");
   }
 
   @Test
@@ -494,8 +566,7 @@ class JwtTokensTest {
     StringBuilder token = new StringBuilder(MUTATED);
     int place = random.nextInt(token.length());
     char other = "ABCxyz019-_.{\"\u00e4 ".charAt(random.nextInt(16));
-    // The last character of a signature has bits that mean nothing.
-    if (token.charAt(place) == other || place == token.length() - 1) {
+    if (token.charAt(place) == other) {
       return;
     }
 
@@ -503,7 +574,7 @@ class JwtTokensTest {
     token.setCharAt(place, other);
 
     // Then
-    assertThatThrownBy(() -> tokens.ofBearerToken(token.toString()))
+    assertThatThrownBy(() -> tokens.ofBearerToken(token.toString(), "of try " + seed))
         .isInstanceOf(UnauthenticatedException.class);
   }
 

@@ -70,7 +70,7 @@ class ClosedPagesTest {
     endpoint.stop();
   }
 
-  private static Identity ofToken(String token) {
+  private static Identity ofToken(String token, String address) {
     if (!token.equals("s3cret:")) {
       throw new UnauthenticatedException("this token is nobody's");
     }

@@ -13,12 +13,14 @@ import io.lockkeeper.server.rpc.wire.PeerHeaders;
 import io.lockkeeper.server.rpc.wire.Statuses;
 import io.lockkeeper.server.security.Audit;
 import io.lockkeeper.server.security.Identity;
+import io.lockkeeper.server.security.TooManyFailuresException;
 import io.lockkeeper.server.security.UnauthenticatedException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -94,18 +96,20 @@ public final class Authentication implements ServerInterceptor {
    * forwarded is sent away by whoever has forwarded it.
    */
   private Context untilExpiry(Access access, Metadata headers, Context context) {
-    String authorization = headers.get(AUTHORIZATION);
-    if (authorization == null || headers.containsKey(PeerHeaders.FORWARDED_BY)) {
+    Optional<String> token = token(headers);
+    if (token.isEmpty() || headers.containsKey(PeerHeaders.FORWARDED_BY)) {
       return context;
     }
     try {
       return rules
           .authenticator()
-          .expiryOf(bearer(authorization))
+          .expiryOf(token.get(), Usage.accountAt(access.peer()))
           .map(until -> CallGuard.leavingAfter(Duration.between(Instant.now(), until), context))
           .orElse(context);
     } catch (UnauthenticatedException e) { // It has expired in between.
       throw unauthenticated(access.rpc(), access.peer(), String.valueOf(e.getMessage()));
+    } catch (TooManyFailuresException e) {
+      throw Statuses.limitReached(String.valueOf(e.getMessage())).toException();
     }
   }
 
@@ -143,6 +147,8 @@ public final class Authentication implements ServerInterceptor {
       return new Access(client.identity(), client.peer(), rpc, rules, usage.of(client.account()));
     } catch (UnauthenticatedException e) {
       throw unauthenticated(rpc, peer, String.valueOf(e.getMessage()));
+    } catch (TooManyFailuresException e) {
+      throw Statuses.limitReached(String.valueOf(e.getMessage())).toException();
     }
   }
 
@@ -158,15 +164,29 @@ public final class Authentication implements ServerInterceptor {
       }
       // Whoever sends it may be anybody: neither a name nor an address from him counts.
     }
-    Optional<String> token = Optional.ofNullable(headers.get(AUTHORIZATION));
+    Optional<String> token = token(headers);
     if (token.isPresent()) {
-      return new Client(rules.authenticator().ofBearerToken(bearer(token.get())), peer);
+      return new Client(
+          rules.authenticator().ofBearerToken(token.get(), Usage.accountAt(peer)), peer);
     }
     if (connection.refusal().isPresent()) {
       throw new UnauthenticatedException(connection.refusal().get());
     }
     Optional<Identity> client = connection.identity().filter(who -> !connection.isPeer());
     return new Client(client.orElse(Identity.ANONYMOUS), peer);
+  }
+
+  private static Optional<String> token(Metadata headers) {
+    Iterable<String> all = headers.getAll(AUTHORIZATION);
+    if (all == null) {
+      return Optional.empty();
+    }
+    Iterator<String> each = all.iterator();
+    String token = bearer(each.next());
+    if (each.hasNext()) {
+      throw new UnauthenticatedException("there is more than one header 'authorization'");
+    }
+    return Optional.of(token);
   }
 
   private static String bearer(String authorization) {
