@@ -321,7 +321,7 @@ class TlsConnectionTest {
             Shape.of("x")
                 .withNames(
                     new GeneralName(
-                        GeneralName.uniformResourceIdentifier, "spiffe://" + "x".repeat(600))));
+                        GeneralName.uniformResourceIdentifier, "spiffe://a/" + "x".repeat(600))));
     // When
     Caller caller = callerOf(start(true), showing(client));
     // Then

@@ -2,6 +2,8 @@ package io.lockkeeper.server.security.tls;
 
 import io.lockkeeper.server.security.Identity;
 import io.lockkeeper.server.security.UnauthenticatedException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
@@ -19,13 +21,19 @@ public final class CertificateIdentity {
 
   private static final String ALTERNATIVE_NAMES = "2.5.29.17";
   private static final int DNS = 2;
-  private static final int URI = 6;
+  private static final int URI_NAME = 6;
   private static final String SPIFFE = "spiffe://";
 
   /** Prefixes of names that come from elsewhere: a certificate must not give itself one. */
   private static final Set<String> OTHER_SOURCES = Set.of("dns", "subject", "jwt", "token");
 
-  private static final Pattern SCHEME = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*(?=:)");
+  /** A SPIFFE ID: a trust domain and a path, without query, fragment, port and dot segments. */
+  private static final Pattern SPIFFE_ID =
+      Pattern.compile("spiffe://[a-z0-9._-]{1,255}(/(?!\\.\\.?(/|$))[A-Za-z0-9._-]+)*");
+
+  /** A DNS name (RFC 5280, 4.2.1.6), also with underscores or a first label {@code *}. */
+  private static final Pattern DNS_NAME =
+      Pattern.compile("(\\*\\.)?[A-Za-z0-9_-]{1,63}(\\.[A-Za-z0-9_-]{1,63})*");
 
   private CertificateIdentity() {}
 
@@ -38,12 +46,16 @@ public final class CertificateIdentity {
    */
   public static Identity of(X509Certificate certificate) {
     List<List<?>> alternatives = alternatives(certificate);
-    List<String> uris = ofType(alternatives, URI);
-    uris.forEach(CertificateIdentity::checkScheme);
+    List<String> uris = ofType(alternatives, URI_NAME);
+    uris.forEach(CertificateIdentity::checkUri);
     List<String> names = new ArrayList<>();
     uris.stream().filter(uri -> uri.startsWith(SPIFFE)).forEach(names::add);
     uris.stream().filter(uri -> !uri.startsWith(SPIFFE)).forEach(names::add);
-    ofType(alternatives, DNS).forEach(name -> names.add("dns:" + name.toLowerCase(Locale.ROOT)));
+    List<String> dnsNames = ofType(alternatives, DNS);
+    if (!dnsNames.stream().allMatch(name -> DNS_NAME.matcher(name).matches())) {
+      throw new UnauthenticatedException("a DNS name in the certificate is malformed");
+    }
+    dnsNames.forEach(name -> names.add("dns:" + name.toLowerCase(Locale.ROOT)));
     String subject = certificate.getSubjectX500Principal().getName(X500Principal.RFC2253);
     if (!subject.isEmpty()) {
       names.add("subject:" + subject);
@@ -62,19 +74,30 @@ public final class CertificateIdentity {
     }
   }
 
-  private static void checkScheme(String uri) {
-    String scheme =
-        SCHEME
-            .matcher(uri)
-            .results()
-            .findFirst()
-            .filter(found -> found.start() == 0)
-            .map(found -> found.group().toLowerCase(Locale.ROOT))
-            .orElseThrow(
-                () -> new UnauthenticatedException("a URI in the certificate has no scheme"));
+  /** Patterns of the policy compare text, so one name must not have several spellings. */
+  private static void checkUri(String text) {
+    URI uri;
+    try {
+      uri = new URI(text);
+    } catch (URISyntaxException e) {
+      throw new UnauthenticatedException("a URI in the certificate is malformed");
+    }
+    if (uri.getScheme() == null) {
+      throw new UnauthenticatedException("a URI in the certificate has no scheme");
+    }
+    String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
     if (OTHER_SOURCES.contains(scheme)) {
       throw new UnauthenticatedException(
           "a URI in the certificate begins with " + scheme + ":, as only other names do");
+    }
+    if (scheme.equals("spiffe") && !SPIFFE_ID.matcher(text).matches()) {
+      throw new UnauthenticatedException(
+          "a SPIFFE ID in the certificate must be spiffe://, a trust domain in lower case, and"
+              + " segments of letters, digits, '.', '_' and '-', none of them '.' or '..'");
+    }
+    if (!uri.normalize().toString().equals(text)) {
+      throw new UnauthenticatedException(
+          "a URI in the certificate has a segment '.' or '..', or an empty one");
     }
   }
 

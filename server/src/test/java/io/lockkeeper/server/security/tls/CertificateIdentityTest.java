@@ -111,6 +111,42 @@ class CertificateIdentityTest {
         .withMessageContaining("malformed");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spiffe://acme/shop?admin",
+        "spiffe://acme/shop#admin",
+        "spiffe://acme/shop/../admin",
+        "spiffe://acme/./shop",
+        "spiffe://acme//shop",
+        "spiffe://acme/shop/",
+        "spiffe://acme/sh%6fp",
+        "spiffe://acme:8443/shop",
+        "spiffe://user@acme/shop",
+        "spiffe://Acme/shop",
+        "SPIFFE://acme/shop",
+        "https://acme/shop/../admin",
+      })
+  void uriWithASecondSpellingIsRefused(String uri) throws Exception {
+    // Given: a pattern of the policy would match what it only looks like
+    X509Certificate broken = certificate(Shape.of("x").withNames(uri(uri)));
+    // When // Then
+    assertThatExceptionOfType(UnauthenticatedException.class)
+        .isThrownBy(() -> CertificateIdentity.of(broken))
+        .withMessageStartingWith(uri.startsWith("https") ? "a URI" : "a SPIFFE ID");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a b.shop.example", "a..shop.example", ".shop.example", "a/b", "a."})
+  void malformedDnsNameIsRefused(String name) throws Exception {
+    // Given
+    X509Certificate broken = certificate(Shape.of("x").withNames(dns(name)));
+    // When // Then
+    assertThatExceptionOfType(UnauthenticatedException.class)
+        .isThrownBy(() -> CertificateIdentity.of(broken))
+        .withMessage("a DNS name in the certificate is malformed");
+  }
+
   @Test
   void subjectThatTurnsTheTextAroundIsRefused() throws Exception {
     // Given
