@@ -344,7 +344,8 @@ class HttpEndpointTest {
     assertThat(raw("GET /" + "x".repeat(5_000) + " HTTP/1.1\r\n\r\n")).contains(" 414 ", "4096");
     assertThat(raw("GET / HTTP/1.1\r\nx: " + "x".repeat(20_000) + "\r\n\r\n"))
         .contains(" 431 ", "16384");
-    assertThat(raw("GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")).contains(" 413 ");
+    assertThat(raw("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"))
+        .contains(" 413 ");
     assertThat(raw("nonsense\r\n\r\n")).contains(" 400 ");
   }
 
@@ -380,6 +381,22 @@ class HttpEndpointTest {
       assertThat(answers).as(encoding).containsPattern("^HTTP/1.1 4(00|13) ");
       assertThat(answers).as(encoding).doesNotContain("lockkeeper_leases");
     }
+  }
+
+  @Test
+  void requestThatAProxyMayHaveReadInAnotherWayIsRefused() throws Exception {
+    String line = "GET /healthz HTTP/1.1\r\n";
+    assertThat(raw(line + "\r\n")).startsWith("HTTP/1.1 400 ").contains("Host is missing");
+    assertThat(raw(line + "Host: localhost\r\nHost: evil.example\r\n\r\n"))
+        .startsWith("HTTP/1.1 400 ")
+        .contains("more than one header host");
+    assertThat(raw(line + "Host: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n"))
+        .startsWith("HTTP/1.1 400 ")
+        .contains("more than one header authorization");
+    assertThat(raw("GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n")).startsWith("HTTP/1.1 505 ");
+    assertThat(raw("GET /healthz HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.1 200 ");
+    assertThat(raw(line + "Host: x\r\nx: a\u0000b\r\n\r\n")).startsWith("HTTP/1.1 400 ");
+    assertThat(raw(line + "Host: x\n\n")).startsWith("HTTP/1.1 400 ");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.lockkeeper.server.web.api;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.Descriptors.Descriptor;
@@ -9,17 +10,31 @@ import com.google.protobuf.Message;
 import com.google.protobuf.util.JsonFormat;
 import io.lockkeeper.server.web.http.Request;
 import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes the request of a call out of one over HTTP: by the mapping of Protocol Buffers to JSON. */
 final class RequestParser {
 
-  private static final JsonMapper JSON = JsonMapper.builder().build();
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  /** What is not part of a path or a query (RFC 3986, 3.3 and 3.4). */
+  private static final Pattern MALFORMED =
+      Pattern.compile("[^A-Za-z0-9._~!$&'()*+,;=:@/?%-]|%(?![0-9A-Fa-f]{2})");
 
   /** A browser that comes back to a stream says so what it has seen last. */
   private static final String LAST_EVENT_ID = "Last-Event-ID";
@@ -46,14 +61,30 @@ final class RequestParser {
     Message.Builder builder = route.request().newBuilderForType();
     try {
       if (route.post()) {
-        JsonFormat.parser().merge(request.body().isBlank() ? "{}" : request.body(), builder);
+        JsonFormat.parser()
+            .merge(strict(request.body().isBlank() ? "{}" : request.body()), builder);
       } else {
         JsonFormat.parser().merge(JSON.writeValueAsString(fields(route, request)), builder);
       }
-      return builder.build();
+      Message message = builder.build();
+      // An escaped half of a surrogate pair has no UTF-8: it would become a question mark.
+      if (!message.getParserForType().parseFrom(message.toByteString()).equals(message)) {
+        throw new UnreadableException("the body: a string has half of a surrogate pair");
+      }
+      return message;
     } catch (InvalidProtocolBufferException e) {
       throw new UnreadableException(
           (route.post() ? "the body" : "the path or the query") + ": " + e.getMessage());
+    }
+  }
+
+  /** The parser of Protocol Buffers takes more than JSON, and ignores what follows it. */
+  private static String strict(String json) throws UnreadableException {
+    try {
+      var unused = JSON.readTree(json);
+      return json;
+    } catch (JacksonException e) {
+      throw new UnreadableException("the body is not JSON: " + e.getOriginalMessage());
     }
   }
 
@@ -73,7 +104,9 @@ final class RequestParser {
     if (!route.pathField().isEmpty()) {
       String rest = request.path().substring(route.path().length());
       // In a path a plus sign is one.
-      fields.put(route.pathField(), decoded("the path", rest.replace("+", "%2B")));
+      if (fields.put(route.pathField(), decoded("the path", rest.replace("+", "%2B"))) != null) {
+        throw new UnreadableException("the query: " + route.pathField() + " is in the path");
+      }
     }
     Optional<String> seen = request.header(LAST_EVENT_ID).filter(id -> !id.isEmpty());
     if (route.streams() && seen.isPresent()) {
@@ -102,10 +135,15 @@ final class RequestParser {
   }
 
   private static String decoded(String where, String text) throws UnreadableException {
-    try {
-      return URLDecoder.decode(text, UTF_8);
-    } catch (IllegalArgumentException e) {
+    if (MALFORMED.matcher(text).find()) {
       throw new UnreadableException(where + " is not percent-encoded as it should be: " + text);
+    }
+    // As Latin-1, each byte is a character.
+    byte[] bytes = URLDecoder.decode(text, ISO_8859_1).getBytes(ISO_8859_1);
+    try {
+      return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw new UnreadableException(where + " is not in UTF-8: " + text);
     }
   }
 }

@@ -28,6 +28,8 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.handler.ssl.SslHandler;
 import java.io.ByteArrayOutputStream;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.security.cert.X509Certificate;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
@@ -71,6 +73,14 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
   private static final String CONTENT_POLICY =
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
           + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+  /** Headers of which one value counts: a proxy in front may have read another one. */
+  private static final List<CharSequence> SINGLE =
+      List.of(
+          HttpHeaderNames.HOST,
+          HttpHeaderNames.AUTHORIZATION,
+          HttpHeaderNames.CONTENT_TYPE,
+          HttpHeaderNames.ORIGIN);
 
   private final Site site;
   private final Connections connections;
@@ -230,6 +240,10 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
                   431, "the headers have more than " + HttpListener.MAX_HEADERS + " bytes\n")
               : Page.text(400, "not a request of HTTP/1.1\n"));
     }
+    Optional<Page> ofHeaders = refusalOfHeaders(request);
+    if (ofHeaders.isPresent()) {
+      return ofHeaders;
+    }
     if (request.method().equals(HttpMethod.POST)) {
       return refusalOfBody(request);
     }
@@ -244,6 +258,22 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
     return hasBody ? Optional.of(Page.text(413, "a request has no body here\n")) : Optional.empty();
   }
 
+  private static Optional<Page> refusalOfHeaders(HttpRequest request) {
+    HttpVersion version = request.protocolVersion();
+    if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
+      return Optional.of(Page.text(505, "only HTTP/1.1 and HTTP/1.0\n"));
+    }
+    if (version.equals(HttpVersion.HTTP_1_1) && !request.headers().contains(HttpHeaderNames.HOST)) {
+      return Optional.of(Page.text(400, "the header Host is missing\n"));
+    }
+    for (CharSequence name : SINGLE) {
+      if (request.headers().getAll(name).size() > 1) {
+        return Optional.of(Page.text(400, "there is more than one header " + name + "\n"));
+      }
+    }
+    return Optional.empty();
+  }
+
   private static boolean isRead(HttpRequest request) {
     return request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
   }
@@ -253,16 +283,26 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         || !request.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
       return Optional.of(Page.text(411, "a body must have a Content-Length, and no encoding\n"));
     }
+    CharSequence charset = HttpUtil.getCharsetAsSequence(request);
+    if (request.headers().contains(HttpHeaderNames.CONTENT_ENCODING)
+        || (charset != null && !UTF_8.name().equalsIgnoreCase(unquoted(charset)))) {
+      return Optional.of(Page.text(415, "a body must be in UTF-8, and not encoded\n"));
+    }
     return HttpUtil.getContentLength(request, 0L) > MAX_BODY
         ? Optional.of(Page.text(413, "the body has more than " + MAX_BODY + " bytes\n"))
         : Optional.empty();
+  }
+
+  private static String unquoted(CharSequence text) {
+    return text.toString().replaceFirst("^\"(.*)\"$", "$1");
   }
 
   private void answer(ChannelHandlerContext context, HttpRequest asked) {
     limit(context, ANSWER_LIMIT_SECONDS);
     boolean more = ++answers < MAX_REQUESTS;
     try {
-      CompletableFuture<Response> coming = site.at(request(context, asked));
+      String text = UTF_8.newDecoder().decode(ByteBuffer.wrap(body.toByteArray())).toString();
+      CompletableFuture<Response> coming = site.at(request(context, asked, text));
       answer = coming;
       if (!coming.isDone()) {
         readOn(
@@ -273,12 +313,15 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
               .exceptionally(Exchange::failed)
               .thenAcceptAsync(come -> give(context, asked, come, more), context.executor())
               .exceptionally(cause -> broke(context, cause));
+    } catch (CharacterCodingException e) {
+      refusals.count(WebRefusals.Limit.HTTP_REQUEST);
+      give(context, asked, Page.text(400, "the body is not in UTF-8\n"), more);
     } catch (RuntimeException e) {
       give(context, asked, failed(e), more);
     }
   }
 
-  private Request request(ChannelHandlerContext context, HttpRequest asked) {
+  private Request request(ChannelHandlerContext context, HttpRequest asked, String text) {
     String uri = asked.uri();
     int query = uri.indexOf('?');
     Visitor visitor =
@@ -292,7 +335,7 @@ final class Exchange extends SimpleChannelInboundHandler<HttpObject> {
         query < 0 ? uri : uri.substring(0, query),
         query < 0 ? "" : uri.substring(query + 1),
         asked.headers(),
-        body.toString(UTF_8),
+        text,
         visitor,
         context.executor(),
         () -> streamRefusal(context, asked));

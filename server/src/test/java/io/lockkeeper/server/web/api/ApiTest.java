@@ -55,6 +55,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The API over HTTP, in front of services that answer when told. */
 class ApiTest {
@@ -188,6 +190,74 @@ class ApiTest {
         .isEqualTo(400);
     assertThat(client.send(post("/v1/get-lock", "{\"nam\":1}"), BodyHandlers.ofString()).body())
         .contains("the body", "nam");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"name\":\"a\"} x",
+        "{\"name\":\"a\"}{}",
+        "{\"name\":\"a\",\"name\":\"b\"}",
+        "{'name':'a'}",
+        "{name:\"a\"}",
+        "{\"name\":\"a\"/**/}",
+        "{\"name\":\"a\",}",
+        "{\"queueLimit\":NaN}",
+        "{\"name\":\"a\\ud800\"}",
+        "\ufeff{}",
+      })
+  void bodyThatIsNotExactlyJsonIsRefused(String body) throws Exception {
+    // When
+    HttpResponse<String> answer = client.send(post("/v1/get-lock", body), BodyHandlers.ofString());
+    // Then
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.body()).contains("INVALID_ARGUMENT", "the body");
+  }
+
+  @Test
+  void textThatIsNotInUtf8IsRefused() throws Exception {
+    // Given: two bodies that differ in one byte of Latin-1
+    byte[] latin = "{\"name\":\"caf\u00e9\"}".getBytes(StandardCharsets.ISO_8859_1);
+    HttpRequest.Builder post = request("/v1/get-lock").POST(BodyPublishers.ofByteArray(latin));
+    // When // Then
+    assertThat(client.send(post.build(), BodyHandlers.ofString()))
+        .satisfies(answer -> assertThat(answer.statusCode()).isEqualTo(400))
+        .satisfies(answer -> assertThat(answer.body()).contains("the body is not in UTF-8"));
+    assertThat(
+            client
+                .send(
+                    post.header("Content-Type", "application/json; charset=iso-8859-1").build(),
+                    BodyHandlers.ofString())
+                .statusCode())
+        .isEqualTo(415);
+    HttpRequest quoted =
+        request("/v1/get-lock")
+            .header("Content-Type", "application/json; charset=\"utf-8\"")
+            .POST(BodyPublishers.ofString("{\"name\":\"caf\u00e9\"}"))
+            .build();
+    assertThat(client.send(quoted, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+    assertThat(get("/v1/locks/caf%e9").body()).contains("the path is not in UTF-8");
+    assertThat(get("/v1/locks?prefix=caf%e9").body()).contains("the query is not in UTF-8");
+    assertThat(get("/v1/locks/caf%C3%A9").body()).contains("caf\u00e9");
+  }
+
+  @Test
+  void pathAndQueryAreReadInOneWayOnly() throws Exception {
+    assertThat(raw("GET /v1/locks/a%zz HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
+    assertThat(raw("GET /v1/locks/a%+a HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
+    assertThat(raw("GET /v1/locks/a%4 HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
+    assertThat(raw("GET /v1/locks/a\u00e9 HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
+    assertThat(raw("GET /v1/locks/a#b HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
+    assertThat(get("/v1/locks/a?name=b").body()).contains("name is in the path");
+  }
+
+  private String raw(String request) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", endpoint.port())) {
+      socket.setSoTimeout(60_000);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+      socket.shutdownOutput();
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
   }
 
   @Test
