@@ -18,6 +18,8 @@ final class ConfigFile {
   private static final YAMLMapper YAML =
       YAMLMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
+  private static final int MAX_BYTES = 1 << 20;
+
   private ConfigFile() {}
 
   /**
@@ -56,6 +58,12 @@ final class ConfigFile {
 
   private static JsonNode parse(Path file) {
     try {
+      if (Files.exists(file) && !Files.isRegularFile(file)) {
+        throw new IOException("it is not a regular file"); // A pipe would block the read.
+      }
+      if (Files.size(file) > MAX_BYTES) {
+        throw new IOException("it has more than " + MAX_BYTES + " bytes");
+      }
       return YAML.readTree(Files.readString(file));
     } catch (NoSuchFileException e) {
       throw new ConfigException("configuration file " + file + " does not exist");

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -27,14 +28,28 @@ import tools.jackson.databind.json.JsonMapper;
  * but ASCII is escaped, so that no name can look like another or steer a terminal.
  *
  * <p>Callers only put an entry into a bounded queue; one thread writes. Entries that find the queue
- * full, or cannot be written, are counted, and a line says how many. Denials that are alike are
- * collapsed ({@link RepeatedDenials}), and so are release requests, which clients send.
+ * full, or cannot be written, are counted, and a line says how many. Denials that are alike,
+ * release requests, which clients send, and all entries of one identity are limited ({@link
+ * RepeatedEntries}): nobody can push the entries of others, or its own first ones, out of the files
+ * that are kept.
  */
 public final class AuditLog implements Audit, AutoCloseable {
 
   static final int MAX_QUEUED = 10_000;
 
+  /** How many denials that are alike are written in {@link #DENIALS_WINDOW}. */
+  static final int MAX_DENIALS = 20;
+
+  static final Duration DENIALS_WINDOW = Duration.ofSeconds(10);
+
+  /** How many entries of one identity are written in {@link #IDENTITY_WINDOW}. */
+  static final int MAX_OF_IDENTITY = 1_000;
+
+  static final Duration IDENTITY_WINDOW = Duration.ofMinutes(10);
+
   private static final Logger LOG = LoggerFactory.getLogger(AuditLog.class);
+  private static final int MAX_KINDS_OF_DENIALS = 1_000;
+  private static final int MAX_IDENTITIES = 10_000;
   private static final int TICK_MILLIS = 1_000;
   private static final int CLOSE_LIMIT_MILLIS = 5_000;
 
@@ -46,7 +61,10 @@ public final class AuditLog implements Audit, AutoCloseable {
 
   private final Sink sink;
   private final LongSupplier nanoClock;
-  private final RepeatedDenials denials = new RepeatedDenials();
+  private final RepeatedEntries denials =
+      new RepeatedEntries(MAX_DENIALS, DENIALS_WINDOW, MAX_KINDS_OF_DENIALS);
+  private final RepeatedEntries identities =
+      new RepeatedEntries(MAX_OF_IDENTITY, IDENTITY_WINDOW, MAX_IDENTITIES);
 
   /** An empty element only wakes the writer. */
   private final BlockingQueue<Optional<Stamped>> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
@@ -103,11 +121,33 @@ public final class AuditLog implements Audit, AutoCloseable {
 
   @Override
   public void record(Entry entry) {
+    long now = nanoClock.getAsLong();
     boolean always =
         entry.result().equals(Audit.OK) && !entry.action().equals(Audit.RELEASE_REQUEST);
-    if (!always && !denials.admits(entry, nanoClock.getAsLong())) {
+    if (!always
+        && denials.count(entry.action(), entry.identity(), entry.result(), now) > MAX_DENIALS) {
       return;
     }
+    long number = identities.count(RepeatedEntries.ANY, entry.identity(), RepeatedEntries.ANY, now);
+    if (number <= MAX_OF_IDENTITY) {
+      offer(entry);
+    } else if (number == MAX_OF_IDENTITY + 1) {
+      offer(
+          new Entry(
+              RepeatedEntries.ANY,
+              entry.identity(),
+              "",
+              RepeatedEntries.ANY,
+              "this identity has reached the limit of "
+                  + MAX_OF_IDENTITY
+                  + " entries within "
+                  + IDENTITY_WINDOW.toSeconds()
+                  + " s: further ones are counted, and not written",
+              Map.of()));
+    }
+  }
+
+  private void offer(Entry entry) {
     if (closed || !queue.offer(Optional.of(new Stamped(Instant.now(), entry)))) {
       drop();
     }
@@ -132,8 +172,10 @@ public final class AuditLog implements Audit, AutoCloseable {
         }
         tellDropped();
         denials.countedUntil(nanoClock.getAsLong()).forEach(this::writeNow);
+        identities.countedUntil(nanoClock.getAsLong()).forEach(this::writeNow);
       }
       denials.countedSoFar().forEach(this::writeNow);
+      identities.countedSoFar().forEach(this::writeNow);
       tellDropped();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

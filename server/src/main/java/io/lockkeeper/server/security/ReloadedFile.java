@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ReloadedFile<T> {
 
-  /** The largest file that is read, in bytes. */
-  public static final int MAX_BYTES = 4 << 20;
+  /** The largest file that is read, in bytes: what the parser of YAML takes. */
+  public static final int MAX_BYTES = 3 << 20;
 
   private static final Logger LOG = LoggerFactory.getLogger(ReloadedFile.class);
 
@@ -142,6 +142,9 @@ public final class ReloadedFile<T> {
   }
 
   private byte[] read() {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new IllegalArgumentException("is not a regular file"); // A pipe would block the read.
+    }
     try (InputStream in = Files.newInputStream(file)) {
       byte[] content = in.readNBytes(MAX_BYTES + 1);
       if (content.length > MAX_BYTES) {

@@ -4,10 +4,12 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -188,13 +190,12 @@ record YamlValue(int line, Object content) {
     /** Returns the different texts of a list that must be there. */
     List<YamlValue> texts(String key) {
       List<YamlValue> texts = required(key).list(at(key));
-      List<Object> seen = new ArrayList<>();
+      Set<String> seen = new HashSet<>();
       for (YamlValue each : texts) {
         String text = each.text(at(key));
-        if (seen.contains(text)) {
+        if (!seen.add(text)) {
           throw each.error(at(key) + ": \"" + text + "\" a second time");
         }
-        seen.add(text);
       }
       return texts;
     }

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -224,6 +225,22 @@ class ServerConfigTest {
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(file)))
         .withMessage("configuration file " + file + " does not exist");
+  }
+
+  @Test
+  @Timeout(30)
+  void pipeOrHugeFileIsRefusedAndNotRead() throws Exception {
+    // Given
+    Path pipe = directory.resolve("pipe.yaml");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    Path huge = Files.writeString(directory.resolve("huge.yaml"), " ".repeat((1 << 20) + 1));
+    // When // Then
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(pipe)))
+        .withMessageContaining("it is not a regular file");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> ServerConfig.load(Profile.SERVE, Map.of(), Map.of(), Optional.of(huge)))
+        .withMessageContaining("it has more than 1048576 bytes");
   }
 
   @Test

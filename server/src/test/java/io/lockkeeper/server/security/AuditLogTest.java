@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +66,11 @@ class AuditLogTest {
 
   private static Audit.Entry ok(String action) {
     return new Audit.Entry(action, ALICE, "10.0.0.7:5000", "OK", "", Map.of());
+  }
+
+  private static Audit.Entry okOf(int identity) {
+    return new Audit.Entry(
+        "Acquire", Identity.of("jwt:" + identity), "10.0.0.7:5000", "OK", "", Map.of());
   }
 
   private static Audit.Entry denied(String action, Identity identity) {
@@ -181,7 +187,7 @@ class AuditLogTest {
     IntStream.range(0, 25).forEach(i -> audit.record(denied("Acquire", ALICE)));
 
     // When
-    now.addAndGet(RepeatedDenials.WINDOW.toNanos());
+    now.addAndGet(AuditLog.DENIALS_WINDOW.toNanos());
     Awaitility.await().until(() -> lines.written.size() == 21);
     audit.record(denied("Acquire", ALICE));
     audit.close();
@@ -194,7 +200,7 @@ class AuditLogTest {
   }
 
   @Test
-  void whatGoesWellIsNeverCollapsed() {
+  void whatGoesWellIsNotCollapsedAsDenialsAre() {
     // Given
     AuditLog audit = new AuditLog(lines, now::get);
 
@@ -207,18 +213,42 @@ class AuditLogTest {
   }
 
   @Test
+  void entriesOfOneIdentityBeyondTheLimitAreCountedAndThoseOfOthersWritten() {
+    // Given
+    AuditLog audit = new AuditLog(lines, now::get);
+
+    // When
+    IntStream.range(0, AuditLog.MAX_OF_IDENTITY + 500)
+        .forEach(i -> audit.record(ok("SetLimit" + i)));
+    audit.record(denied("Acquire", Identity.of("jwt:bob")));
+    audit.close();
+
+    // Then: the first ones, that the limit is reached, the other's, and how many are missing
+    List<JsonNode> written = lines.json();
+    assertThat(written).hasSize(AuditLog.MAX_OF_IDENTITY + 3);
+    assertThat(written.get(0).get("action").asString()).isEqualTo("SetLimit0");
+    assertThat(written.get(AuditLog.MAX_OF_IDENTITY).get("message").asString())
+        .startsWith("this identity has reached the limit of 1000 entries within 600 s");
+    assertThat(written.get(AuditLog.MAX_OF_IDENTITY + 1).get("identity").asString())
+        .isEqualTo("jwt:bob");
+    JsonNode counted = written.get(AuditLog.MAX_OF_IDENTITY + 2);
+    assertThat(counted.get("identity").asString()).isEqualTo("jwt:alice");
+    assertThat(counted.get("message").asString()).startsWith("500 more of these within 600 s");
+  }
+
+  @Test
   void denialsOfEverNewIdentitiesAreCountedTogetherInTheEnd() {
     // Given
-    RepeatedDenials denials = new RepeatedDenials();
+    RepeatedEntries denials = new RepeatedEntries(20, Duration.ofSeconds(10), 1_000);
 
     // When
     long shown =
         IntStream.range(0, 50_000)
-            .filter(i -> denials.admits(denied("Acquire", Identity.of("jwt:" + i)), 0))
+            .filter(i -> denials.count("Acquire", Identity.of("jwt:" + i), "DENIED", 0) <= 20)
             .count();
 
     // Then
-    assertThat(shown).isEqualTo(RepeatedDenials.MAX_KINDS + RepeatedDenials.SHOWN);
+    assertThat(shown).isEqualTo(1_000 + 20);
     assertThat(denials.countedSoFar())
         .singleElement()
         .satisfies(
@@ -235,7 +265,7 @@ class AuditLogTest {
     lines.asked.await();
 
     // When: one is with the sink, and a queue is full
-    IntStream.range(0, AuditLog.MAX_QUEUED + 7).forEach(i -> audit.record(ok("Acquire")));
+    IntStream.range(0, AuditLog.MAX_QUEUED + 7).forEach(i -> audit.record(okOf(i % 100)));
     lines.gate.countDown();
     audit.close();
 
@@ -272,7 +302,7 @@ class AuditLogTest {
   void closedAuditHasWrittenAllAndTakesNothingMore() {
     // Given
     AuditLog audit = new AuditLog(lines, now::get);
-    IntStream.range(0, 5_000).forEach(i -> audit.record(ok("Acquire")));
+    IntStream.range(0, 5_000).forEach(i -> audit.record(okOf(i % 100)));
 
     // When
     audit.close();

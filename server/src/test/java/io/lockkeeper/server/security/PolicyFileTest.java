@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -156,5 +158,21 @@ class PolicyFileTest {
             wait.endsWith("d")
                 ? Long.parseLong(wait.replace("d", "")) * 86_400
                 : Long.parseLong(wait.replace("s", "")));
+  }
+
+  @Test
+  void listOfAlmostTheLargestSizeIsRead() {
+    // Given
+    String identities =
+        IntStream.range(0, 160_000)
+            .mapToObj(i -> "\"jwt:user-" + i + "\"")
+            .collect(Collectors.joining(","));
+    // When
+    Policy policy =
+        Policy.parse(
+            ("rules:\n- {identities: [" + identities + "], locks: [\"*\"], rights: [read]}")
+                .getBytes(StandardCharsets.UTF_8));
+    // Then
+    assertThat(policy.means(Identity.of("jwt:user-159999"))).isTrue();
   }
 }

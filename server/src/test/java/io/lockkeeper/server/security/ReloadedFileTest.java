@@ -15,6 +15,7 @@ import java.nio.file.attribute.FileTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
@@ -226,7 +227,23 @@ class ReloadedFileTest {
             () -> new ReloadedFile<>(directory.resolve("none"), ReloadedFileTest::number))
         .hasMessageContaining("none: does not exist");
     assertThatThrownBy(() -> new ReloadedFile<>(directory, ReloadedFileTest::number))
-        .hasMessageContaining("cannot be read");
+        .hasMessageContaining("is not a regular file");
+  }
+
+  @Test
+  @Timeout(30)
+  void pipeInPlaceOfTheFileIsRefusedAndNotWaitedFor() throws Exception {
+    // Given
+    ReloadedFile<Integer> reloaded = fileOf("1");
+    Files.delete(file());
+    assertThat(new ProcessBuilder("mkfifo", file().toString()).start().waitFor()).isZero();
+
+    // When
+    reloaded.look();
+
+    // Then
+    assertThat(reloaded.get()).isEqualTo(1);
+    assertThat(reloaded.lastError()).contains("is not a regular file");
   }
 
   @Test

@@ -45,6 +45,9 @@ record PemText(Path file, String text) {
    */
   static PemText read(Path file) throws IOException {
     try {
+      if (Files.exists(file) && !Files.isRegularFile(file)) {
+        throw new IOException("it is not a regular file"); // A pipe would block the read.
+      }
       if (Files.size(file) > MAX_BYTES) {
         throw new IOException("it has more than " + MAX_BYTES + " bytes");
       }

@@ -104,6 +104,9 @@ public final class ClientAccess {
    * @throws IOException if it cannot be read, or is not one line {@code user:password}
    */
   public static String read(Path file) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new IOException(file + " is not a regular file"); // A pipe would block the read.
+    }
     if (Files.size(file) > MAX_FILE_BYTES) {
       throw new IOException(file + " has more than " + MAX_FILE_BYTES + " bytes");
     }
