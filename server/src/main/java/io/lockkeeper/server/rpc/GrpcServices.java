@@ -224,7 +224,11 @@ public final class GrpcServices {
     ServerLimits server = limits.server();
     return new CallGuard(
         new CallAdmission(
-            server.calls() / part, server.addressCalls() / part, limits.openTimeout(), refusals),
+            server.calls() / part,
+            server.addressCalls() / part,
+            limits.maxMetadataBytes(),
+            limits.openTimeout(),
+            refusals),
         timer,
         stats);
   }

@@ -68,7 +68,7 @@ final class Transport {
         .workerEventLoopGroup(workers)
         .channelFactory(() -> listening(gate))
         .maxInboundMessageSize(limits.maxMessageBytes())
-        .maxInboundMetadataSize(limits.maxMetadataBytes())
+        .maxInboundMetadataSize(limits.maxHeaderListBytes())
         .maxConcurrentCallsPerConnection(limits.maxCallsPerConnection())
         .flowControlWindow(ServerLimits.WINDOW_BYTES)
         .withChildOption(ChannelOption.RECVBUF_ALLOCATOR, buffers())

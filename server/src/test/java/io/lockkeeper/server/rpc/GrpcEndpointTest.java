@@ -17,8 +17,10 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
+import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.rpc.call.GrpcLimits;
 import io.lockkeeper.server.testing.FakeCoordinator;
+import io.lockkeeper.server.testing.FakeCoordinator.Acquired;
 import io.lockkeeper.server.testing.FakeCoordinator.Attached;
 import io.lockkeeper.server.testing.ViewSamples;
 import io.lockkeeper.v1.AcquireRequest;
@@ -122,6 +124,40 @@ class GrpcEndpointTest {
           .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + port)
           .hasMessageContaining("in use");
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {8_500, 12_000, 20_000})
+  void callWithTooLargeHeadersIsRejectedAndTheOthersOnItsConnectionGoOn(int bytes)
+      throws IOException {
+    // Given: another call on the same connection
+    ManagedChannel channel = plaintext();
+    Received<AcquireRequest, AcquireResponse> other = Received.all();
+    LockServiceGrpc.newStub(channel)
+        .acquire(
+            AcquireRequest.newBuilder()
+                .addLocks(
+                    LockRequest.newBuilder().setName("a").setMode(LockMode.LOCK_MODE_EXCLUSIVE))
+                .build(),
+            other);
+    Acquired acquired = coordinator.acquires.next();
+    Metadata large = new Metadata();
+    large.put(Metadata.Key.of("x-large", Metadata.ASCII_STRING_MARSHALLER), "x".repeat(bytes));
+    // When
+    StatusRuntimeException refusal =
+        catchThrowableOfType(
+            StatusRuntimeException.class,
+            () ->
+                LockServiceGrpc.newBlockingStub(channel)
+                    .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(large))
+                    .withDeadlineAfter(Duration.ofSeconds(60))
+                    .getLock(LOCK));
+    // Then
+    assertThat(refusal.getStatus().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
+    assertThat(refusal.getStatus().getDescription()).contains("headers", "more than 8192");
+    assertThatItServes(channel);
+    acquired.listener().onNotice("req-1", 1, 1, new Notice.Released());
+    assertThat(other.next().hasReleased()).isTrue();
   }
 
   @Test

@@ -1,6 +1,8 @@
 package io.lockkeeper.server.rpc.call;
 
 import io.grpc.Grpc;
+import io.grpc.InternalMetadata;
+import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.lockkeeper.server.rpc.wire.Refusal;
 import io.lockkeeper.server.rpc.wire.Statuses;
@@ -18,9 +20,13 @@ public final class CallAdmission {
   // Of a transport without addresses.
   private static final SocketAddress NOWHERE = InetSocketAddress.createUnresolved("nowhere", 0);
 
+  /** What a header counts besides its name and value (RFC 9113, 6.5.2). */
+  private static final int HEADER_OVERHEAD = 32;
+
   private final Slots slots;
   private final int max;
   private final int maxOfAddress;
+  private final int maxMetadataBytes;
   private final Duration firstMessageWithin;
   private final RefusalCounts refusals;
 
@@ -29,15 +35,37 @@ public final class CallAdmission {
    *
    * @param max calls in all
    * @param maxOfAddress calls from one address
+   * @param maxMetadataBytes the largest set of request headers
    * @param firstMessageWithin how long one may take to send its first message
    */
   public CallAdmission(
-      int max, int maxOfAddress, Duration firstMessageWithin, RefusalCounts refusals) {
+      int max,
+      int maxOfAddress,
+      int maxMetadataBytes,
+      Duration firstMessageWithin,
+      RefusalCounts refusals) {
     this.slots = new Slots(max, maxOfAddress);
     this.max = max;
     this.maxOfAddress = maxOfAddress;
+    this.maxMetadataBytes = maxMetadataBytes;
     this.firstMessageWithin = firstMessageWithin;
     this.refusals = refusals;
+  }
+
+  /** Returns why a call with these headers is rejected, if they are too large. */
+  Optional<Refusal> refusalOf(Metadata headers) {
+    int bytes = 0;
+    for (byte[] nameOrValue : InternalMetadata.serialize(headers)) {
+      bytes += nameOrValue.length + HEADER_OVERHEAD / 2;
+    }
+    return bytes <= maxMetadataBytes
+        ? Optional.empty()
+        : Optional.of(
+            Statuses.limitReached(
+                "the headers of the call have "
+                    + bytes
+                    + " bytes, with 32 for each header, more than "
+                    + maxMetadataBytes));
   }
 
   /** Takes a place for the call until {@code end} says that it is over, or returns why not. */

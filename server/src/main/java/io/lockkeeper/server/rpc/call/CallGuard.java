@@ -119,7 +119,8 @@ public final class CallGuard implements ServerInterceptor {
     EndOnce<Q, R> guarded = new EndOnce<>(call, open, timer, stats);
     // A transport without tracers never says when a call is over; production's has them.
     Optional<CallEnd> end = CallEnd.current();
-    Optional<Refusal> refusal = end.flatMap(of -> admission.admit(call, of));
+    Optional<Refusal> refusal =
+        admission.refusalOf(headers).or(() -> end.flatMap(of -> admission.admit(call, of)));
     if (refusal.isPresent()) {
       guarded.fail(refusal.get().toException());
       return new ServerCall.Listener<>() {};

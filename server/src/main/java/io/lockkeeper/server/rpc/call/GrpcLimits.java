@@ -6,7 +6,7 @@ import java.time.Duration;
  * What one client may cost.
  *
  * @param maxMessageBytes the largest request
- * @param maxMetadataBytes the largest set of request headers
+ * @param maxMetadataBytes the largest set of request headers: names, values and 32 bytes for each
  * @param maxCallsPerConnection how many calls one connection may have open at a time: a session
  *     stream is one for all its locks, an Acquire stream one for each
  * @param streamMessages how many messages may wait for a slow reader of an Acquire or Watch stream
@@ -53,6 +53,16 @@ public record GrpcLimits(
           Duration.ofMillis(200),
           Duration.ofSeconds(15),
           ServerLimits.ofThisProcess());
+
+  /**
+   * Returns up to which size the transport reads headers, so that a call with too many of them is
+   * rejected by itself. Beyond that it rejects the call without a message; and it ends the
+   * connection, with all other calls on it, where the headers are a quarter larger than this as
+   * they are sent: those are not decoded, and without that no later ones can be.
+   */
+  public int maxHeaderListBytes() {
+    return 3 * maxMetadataBytes;
+  }
 
   /** Returns the same with another default time to live. */
   public GrpcLimits withDefaultTtl(Duration ttl) {

@@ -84,7 +84,7 @@ final class CallGuardTest {
   private final RpcStats stats = new RpcStats();
   private final CallGuard guard =
       new CallGuard(
-          new CallAdmission(1, 1, Duration.ofSeconds(1), new RefusalCounts()), timer, stats);
+          new CallAdmission(1, 1, 8_192, Duration.ofSeconds(1), new RefusalCounts()), timer, stats);
 
   private final AtomicReference<ServerCall<RenewLeaseRequest, RenewLeaseResponse>> service =
       new AtomicReference<>();

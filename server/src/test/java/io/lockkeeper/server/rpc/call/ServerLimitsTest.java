@@ -17,6 +17,9 @@ class ServerLimitsTest {
     // Then: the windows of all connections and all requests that are not whole
     long direct = (long) limits.connections() * ServerLimits.WINDOW_BYTES + limits.partialBytes();
     assertThat(direct).isLessThanOrEqualTo(directMib * MIB * 3 / 4);
+    // and on each connection headers that have not arrived whole, as large as they may be
+    long headers = GrpcLimits.DEFAULTS.maxHeaderListBytes() * 5L / 4;
+    assertThat(direct + limits.connections() * headers).isLessThanOrEqualTo(directMib * MIB);
     // a call with all the metadata that it may have
     long calls = (long) limits.calls() * (GrpcLimits.DEFAULTS.maxMetadataBytes() + 4 * 1024);
     assertThat(calls + limits.unreadBytes()).isLessThan(heapMib * MIB * 3 / 5);
