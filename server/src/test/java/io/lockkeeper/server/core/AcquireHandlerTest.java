@@ -64,20 +64,25 @@ class AcquireHandlerTest {
   @Test
   void sameRequestAgainAfterItsEndIsToldTheEnding() {
     // Given
+    bench.deleting = false;
     bench.create(bench.acquire("a"));
     AcquireCommand attempt =
         Bench.command(Optional.of(lease), "try", "a", Optional.of(Duration.ZERO));
     Asked first = bench.acquire(lease, attempt, bench.stream());
     bench.create(first);
     // When: while the entry is being deleted, and after
-    bench.acquire(lease, attempt, bench.stream());
+    Asked meanwhile = bench.acquire(lease, attempt, bench.stream());
+    assertThat(bench.told(first, Notice.NotAcquired.class)).isEmpty();
     bench.deleted(first);
     Asked last = bench.acquire(lease, attempt, bench.stream());
     // Then
-    assertThat(bench.told(first, Notice.NotAcquired.class)).hasSize(3);
-    assertThat(bench.last(Effect.Tell.class))
+    assertThat(bench.told(first, Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.TIMED_OUT, Notice.RefusalReason.TIMED_OUT);
+    assertThat(bench.tells("try"))
         .extracting(Effect.Tell::stream)
-        .containsExactly(last.stream());
+        .containsExactly(meanwhile.stream(), last.stream());
+    assertThat(bench.deletions()).hasSize(1);
     assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(2);
   }
 
@@ -451,11 +456,14 @@ class AcquireHandlerTest {
     bench.create(holder);
     Asked waiting = bench.acquire("a", Optional.of(Duration.ofSeconds(3)));
     bench.create(waiting);
+    bench.deleting = false;
     // When
     bench.pass(Duration.ofSeconds(3));
     bench.release(holder);
     bench.deleted(holder);
-    // Then
+    // Then: what another coordinator could find is not called ended
+    assertThat(bench.told(waiting, Notice.NotAcquired.class)).isEmpty();
+    bench.deleted(waiting);
     assertThat(bench.told(waiting, Notice.NotAcquired.class))
         .extracting(Notice.NotAcquired::reason)
         .containsExactly(Notice.RefusalReason.TIMED_OUT);
@@ -463,17 +471,54 @@ class AcquireHandlerTest {
   }
 
   @Test
-  void attemptEndsWhenZooKeeperDoesNotAnswer() {
+  void attemptEndsWithTheSessionWhenZooKeeperDoesNotAnswer() {
+    // Given
     Asked attempt = bench.acquire("a", Optional.of(Duration.ZERO));
+    bench.proving = false;
+    // When: its own time is over, and then that of the session
     bench.pass(Duration.ofSeconds(5));
-    assertThat(bench.told(attempt, Notice.NotAcquired.class)).hasSize(1);
-    // An entry that was created after all is answered with its deletion.
+    assertThat(bench.told(attempt, Notice.NotAcquired.class)).isEmpty();
+    bench.pass(Bench.TIMEOUT);
+    // Then
+    assertThat(bench.told(attempt, Notice.NotAcquired.class))
+        .extracting(Notice.NotAcquired::reason)
+        .containsExactly(Notice.RefusalReason.SESSION_LOST);
+  }
+
+  @Test
+  void entryThatIsCreatedAfterItsTimeIsAnsweredWithItsDeletionAndThenTheEnding() {
+    // Given
+    Asked attempt = bench.acquire("a", Optional.of(Duration.ZERO));
+    bench.deleting = false;
+    bench.pass(Duration.ofSeconds(5));
+    // When
     bench.create(attempt);
-    assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
+    // Then
+    assertThat(bench.told(attempt)).isEmpty();
+    assertThat(bench.deletions()).hasSize(1);
     bench.deleted(attempt);
+    assertThat(bench.ending(attempt).reason()).isEqualTo(Notice.RefusalReason.TIMED_OUT);
     bench.on(new ClientEvent.CloseLease(bench.call(), lease));
     bench.erased(lease);
     bench.assertNothingIsLeft();
+  }
+
+  @Test
+  void waiterWhoseEntryCannotBeDeletedForNowIsRefusedAndHearsItsEndingWhenItAsksAgain() {
+    // Given
+    bench.create(bench.acquire("a"));
+    AcquireCommand attempt =
+        Bench.command(Optional.of(lease), "try", "a", Optional.of(Duration.ZERO));
+    Asked first = bench.acquire(lease, attempt, bench.stream());
+    bench.deleting = false;
+    bench.create(first);
+    // When
+    bench.on(new StoreEvent.DeletionDelayed(first.id(), "closed"));
+    // Then
+    assertThat(bench.refusals(first.stream())).containsExactly(Failure.Reason.UNAVAILABLE);
+    Asked again = bench.acquire(lease, attempt, bench.stream());
+    bench.deleted(first);
+    assertThat(bench.tells("try")).extracting(Effect.Tell::stream).containsExactly(again.stream());
   }
 
   @Test

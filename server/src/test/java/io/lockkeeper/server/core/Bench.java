@@ -70,6 +70,9 @@ public final class Bench {
   /** Whether proofs that the kernel asks for are answered at once. */
   boolean proving = true;
 
+  /** Whether deletions that an ending waits for are done at once. */
+  boolean deleting = true;
+
   long now = 1_000_000_000L;
   private final List<Effect> all = new ArrayList<>();
   private final Map<LockName, Integer> sequences = new HashMap<>();
@@ -139,8 +142,17 @@ public final class Bench {
       if (proving && effect instanceof StoreEffect.ProveSession prove) {
         keep(kernel.on(new SessionEvent.SessionProved(prove.session(), now, now), now));
       }
+      if (deleting && effect instanceof StoreEffect.DeleteEntries delete && owesEnding(delete)) {
+        keep(kernel.on(new StoreEvent.EntriesDeleted(delete.id()), now));
+      }
     }
     return last;
+  }
+
+  private boolean owesEnding(StoreEffect.DeleteEntries delete) {
+    return Optional.ofNullable(kernel.core.acquisitions.get(delete.id()))
+        .filter(acquisition -> acquisition.state().ending().isPresent())
+        .isPresent();
   }
 
   private void keep(List<Effect> effects) {

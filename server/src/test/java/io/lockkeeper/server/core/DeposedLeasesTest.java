@@ -91,6 +91,21 @@ class DeposedLeasesTest {
   }
 
   @Test
+  void releaseOfAStreamsLockIsNotCalledDoneWhenItsEntryIsAnothersNow() {
+    // Given
+    Asked held = bench.acquire("a");
+    bench.create(held);
+    CallId release = bench.release(held);
+    // When
+    depose();
+    // Then
+    assertThat(bench.failure(release)).isEqualTo(Failure.Reason.MOVED);
+    assertThat(bench.told(held, Notice.Released.class)).isEmpty();
+    assertThat(bench.refusals(held.stream())).containsExactly(Failure.Reason.MOVED);
+    bench.assertNothingIsLeft();
+  }
+
+  @Test
   void leaseThatMovedIsUnknownHereAndNotCalledEnded() {
     // Given
     LeaseId lease = bench.lease();

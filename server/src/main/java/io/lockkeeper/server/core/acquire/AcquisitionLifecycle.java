@@ -107,11 +107,7 @@ public final class AcquisitionLifecycle {
           new Failure(
               refuse.passing() ? Failure.Reason.UNAVAILABLE : Failure.Reason.STORE_REFUSED,
               refuse.message());
-      acquisition
-          .target()
-          .ifPresent(
-              stream ->
-                  core.emit(new Effect.Refuse(stream, acquisition.command().requestId(), failure)));
+      refuse(acquisition, failure);
     } else if (action instanceof AcquisitionState.Action.Delete) {
       boolean left = acquisition.state().state() == State.LEAVING;
       boolean lost =
@@ -122,6 +118,17 @@ public final class AcquisitionLifecycle {
     } else if (action instanceof AcquisitionState.Action.AnswerReleases answer) {
       answerReleases(acquisition, answer.outcome());
     }
+  }
+
+  /** Rejects the request on the stream that it came on; a stream of its own ends with that. */
+  public void refuse(Acquisition acquisition, Failure failure) {
+    acquisition
+        .target()
+        .ifPresent(
+            stream ->
+                core.emit(new Effect.Refuse(stream, acquisition.command().requestId(), failure)));
+    acquisition.stream().ifPresent(core.streams::remove);
+    acquisition.subscribe(Optional.empty());
   }
 
   /** Asks ZooKeeper for the entries. */
@@ -221,8 +228,11 @@ public final class AcquisitionLifecycle {
     giveBack(acquisition);
   }
 
-  /** Its entries cannot be deleted for now: whoever waits for the release is told so. */
+  /** Its entries cannot be deleted for now: those who wait for that are told so. */
   public void deletionDelayed(Acquisition acquisition, String message) {
+    if (acquisition.state().ending().isPresent()) {
+      refuse(acquisition, new Failure(Failure.Reason.UNAVAILABLE, message));
+    }
     for (CallId call : acquisition.releaseCalls()) {
       core.fail(call, Failure.Reason.UNAVAILABLE, message);
     }
@@ -303,9 +313,11 @@ public final class AcquisitionLifecycle {
   /** Tells the newest state again, to a stream that has just come. */
   public void replay(Acquisition acquisition) {
     Optional<StreamId> target = acquisition.target();
-    // A grant whose release has arrived may be another's already: its ending is told in time.
-    boolean releasing = acquisition.state().state() == State.RELEASING;
-    if (target.isEmpty() || acquisition.lastNotice().isEmpty() || releasing) {
+    // A grant whose release has arrived may be another's already. Its ending is told in time, and
+    // so is that of a request that no longer waits.
+    boolean ending =
+        acquisition.state().state() == State.RELEASING || acquisition.state().ending().isPresent();
+    if (target.isEmpty() || acquisition.lastNotice().isEmpty() || ending) {
       return;
     }
     acquisition.markHeard();
@@ -432,7 +444,7 @@ public final class AcquisitionLifecycle {
   public void takeAway(Acquisition acquisition, Notice.Lost ending) {
     apply(
         acquisition,
-        acquisition.state().isWaiting() && !acquisition.mayHaveHeld()
+        !acquisition.state().isHeld() && !acquisition.mayHaveHeld()
             ? new AcquisitionEvent.Removed()
             : new AcquisitionEvent.TakenAway(ending));
   }

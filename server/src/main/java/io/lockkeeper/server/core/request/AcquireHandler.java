@@ -14,6 +14,7 @@ import io.lockkeeper.server.core.api.Occurrence;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
 import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.AcquisitionEvent;
 import io.lockkeeper.server.core.state.AdoptedState;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
@@ -280,6 +281,10 @@ public final class AcquireHandler {
     boolean knows = RequestMatching.knows(event.command(), acquisition.holds());
     if (knows) {
       confirm(acquisition);
+    }
+    if (acquisition.state().ending().isPresent() && !event.command().heldTokens().isEmpty()) {
+      // It was granted elsewhere: for its client it is a loss.
+      lifecycle.apply(acquisition, new AcquisitionEvent.TakenAway(RequestMatching.gone()));
     }
     grace.repeated(acquisition, event.command());
     grants.decide(acquisition);

@@ -337,22 +337,13 @@ public final class Leases {
             });
   }
 
-  /** For whoever waits nothing has been decided: it is not told an ending. */
+  /** Rejects a request that has no ending yet: its client sends it to another coordinator. */
   private void askElsewhere(Acquisition waiter) {
-    if (waiter.state().isWaiting()) {
-      waiter.stream()
-          .ifPresent(
-              stream -> {
-                core.streams.remove(stream);
-                waiter.subscribe(Optional.empty());
-                core.emit(
-                    new Effect.Refuse(
-                        stream,
-                        waiter.command().requestId(),
-                        new Failure(
-                            Failure.Reason.LEAVING,
-                            "the coordinator is about to leave: send the request again")));
-              });
+    if (waiter.state().isWaiting() || waiter.state().ending().isPresent()) {
+      lifecycle.refuse(
+          waiter,
+          new Failure(
+              Failure.Reason.LEAVING, "the coordinator is about to leave: send the request again"));
     }
   }
 

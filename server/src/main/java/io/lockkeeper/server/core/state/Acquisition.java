@@ -462,9 +462,9 @@ public final class Acquisition {
     return lastNotice.isPresent() && lastNotice.get() instanceof Notice.Queued;
   }
 
-  /** Returns how the entries leave the queue, as far as the ending told says. */
+  /** Returns how the entries leave the queue, as far as its ending says. */
   public HoldEnd end() {
-    HoldEnd told = lastNotice.isPresent() ? HoldEnd.by(lastNotice.get()) : HoldEnd.UNKNOWN;
+    HoldEnd told = state.ending().or(() -> lastNotice).map(HoldEnd::by).orElse(HoldEnd.UNKNOWN);
     if (told != HoldEnd.RELEASED && state.state() != AcquisitionState.State.RELEASING) {
       return told;
     }

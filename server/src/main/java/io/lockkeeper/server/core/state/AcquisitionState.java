@@ -3,7 +3,9 @@ package io.lockkeeper.server.core.state;
 import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The life of one acquisition. Immutable: every event gives the next state and what to do.
@@ -28,10 +30,18 @@ import java.util.List;
  *
  * <p>CANCELLED is why a late create leaves no ghost in the queue: it is answered with its deletion.
  *
+ * <p>A request that a clock, a rule or its own client ends while it waits is told so when its
+ * entries are gone. If it were told before and the coordinator died, another one would find the
+ * entries, take the request for one that still waits, and grant it to nobody. Everything else is
+ * told at once: a holder must know before anybody else is let in, a lease or a session that has
+ * ended is not used again, and a request without one of its entries is not restored by anybody.
+ *
  * @param state where it stands
  * @param releaseOutcome what a release that arrives now will be told in the end
+ * @param ending what the client is told when the entries are gone; empty if it was told
  */
-public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome) {
+public record AcquisitionState(
+    State state, Answer.ReleaseOutcome releaseOutcome, Optional<Notice> ending) {
 
   /** Where an acquisition stands. */
   public enum State {
@@ -43,9 +53,9 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
     HELD,
     /** The holder has released; the deletion is not certain yet. */
     RELEASING,
-    /** The client was told its ending; the deletion is not certain yet. */
+    /** It has ended, and its entries exist; the deletion is not certain yet. */
     LEAVING,
-    /** The client was told its ending while the creation was still under way. */
+    /** It has ended while the creation was still under way. */
     CANCELLED,
     /** Nothing of it is left. */
     ENDED
@@ -89,6 +99,10 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
 
   private static final Action DELETE = new Action.Delete();
 
+  AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome) {
+    this(state, releaseOutcome, Optional.empty());
+  }
+
   /** Returns an acquisition whose entries are being created. */
   static AcquisitionState enqueuing() {
     return new AcquisitionState(State.ENQUEUING, Answer.ReleaseOutcome.WITHDRAWN);
@@ -127,7 +141,9 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
   Transition onCreated() {
     return switch (state) {
       case ENQUEUING -> to(State.QUEUED);
-      case CANCELLED -> to(State.LEAVING, DELETE);
+      case CANCELLED ->
+          new Transition(
+              new AcquisitionState(State.LEAVING, releaseOutcome, ending), List.of(DELETE));
       case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
     };
   }
@@ -136,7 +152,7 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
     return switch (state) {
       case ENQUEUING ->
           to(State.ENDED, new Action.Refuse(message, passing), answer(releaseOutcome));
-      case CANCELLED -> to(State.ENDED, answer(releaseOutcome));
+      case CANCELLED -> end(ending);
       case QUEUED, HELD, RELEASING, LEAVING, ENDED -> stay();
     };
   }
@@ -170,12 +186,11 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
   }
 
   Transition onLeaseEnded(LeaseEnd end, String message) {
-    if (isWaiting()) {
-      return leave(
+    if (isWaiting() || ending.isPresent()) {
+      return leaveAtOnce(
           notAcquired(
               Notice.RefusalReason.LEASE_ENDED,
-              message.isEmpty() ? "the lease ended while waiting" : message),
-          Answer.ReleaseOutcome.ALREADY_RELEASED);
+              message.isEmpty() ? "the lease ended while waiting" : message));
     }
     if (isHeld() && end == LeaseEnd.CANCELLED) {
       // The client has stopped by its own decision: nobody has to wait for what it left undone.
@@ -185,19 +200,18 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
   }
 
   Transition onBoundLost() {
-    if (isWaiting()) {
-      return leave(sessionLost(), Answer.ReleaseOutcome.ALREADY_RELEASED);
+    if (isWaiting() || ending.isPresent()) {
+      return leaveAtOnce(sessionLost());
     }
     return isHeld() ? lose(Notice.LossReason.SESSION_LOST) : stay();
   }
 
   Transition onRemoved() {
     if (isWaiting()) {
-      return leave(
+      return leaveAtOnce(
           notAcquired(
               Notice.RefusalReason.REMOVED,
-              "the entry was removed from ZooKeeper by somebody else"),
-          Answer.ReleaseOutcome.ALREADY_RELEASED);
+              "the entry was removed from ZooKeeper by somebody else"));
     }
     return isHeld() ? lose(Notice.LossReason.REMOVED) : stay();
   }
@@ -212,20 +226,23 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
               tell(new Notice.Lost(Notice.LossReason.SESSION_LOST, "")),
               answer(Answer.ReleaseOutcome.ALREADY_RELEASED));
       case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
-      case LEAVING, CANCELLED -> to(State.ENDED, answer(releaseOutcome));
+      case LEAVING, CANCELLED -> end(ending.map(owed -> sessionLost()));
       case ENDED -> stay();
     };
   }
 
-  Transition onTakenAway(Notice.Lost ending) {
+  Transition onTakenAway(Notice.Lost lost) {
+    if (this.ending.isPresent()) {
+      return new Transition(leaving(state, releaseOutcome, lost), List.of());
+    }
     // One that waits here may have been granted elsewhere.
-    return isHeld() || state == State.QUEUED ? lose(ending) : stay();
+    return isHeld() || state == State.QUEUED ? lose(lost) : stay();
   }
 
   Transition onDeleted() {
     return switch (state) {
       case RELEASING -> to(State.ENDED, tell(new Notice.Released()), answer(releaseOutcome));
-      case LEAVING -> to(State.ENDED, answer(releaseOutcome));
+      case LEAVING -> end(ending);
       case ENQUEUING, QUEUED, HELD, CANCELLED, ENDED -> stay();
     };
   }
@@ -234,11 +251,35 @@ public record AcquisitionState(State state, Answer.ReleaseOutcome releaseOutcome
    * Leaves the queue before the grant: at once if the entries exist, otherwise when the creation
    * has been answered.
    */
-  private Transition leave(Notice.NotAcquired ending, Answer.ReleaseOutcome outcome) {
+  private Transition leave(Notice.NotAcquired told, Answer.ReleaseOutcome outcome) {
     return state == State.ENQUEUING
-        ? new Transition(new AcquisitionState(State.CANCELLED, outcome), List.of(tell(ending)))
-        : new Transition(
-            new AcquisitionState(State.LEAVING, outcome), List.of(tell(ending), DELETE));
+        ? new Transition(leaving(State.CANCELLED, outcome, told), List.of())
+        : new Transition(leaving(State.LEAVING, outcome, told), List.of(DELETE));
+  }
+
+  private static AcquisitionState leaving(
+      State state, Answer.ReleaseOutcome outcome, Notice ending) {
+    return new AcquisitionState(state, outcome, Optional.of(ending));
+  }
+
+  /** The same where the client is told at once, whether it still waits or is to be told later. */
+  private Transition leaveAtOnce(Notice.NotAcquired told) {
+    if (!isWaiting()) {
+      return to(state, tell(told));
+    }
+    AcquisitionState next =
+        new AcquisitionState(
+            state == State.ENQUEUING ? State.CANCELLED : State.LEAVING,
+            Answer.ReleaseOutcome.ALREADY_RELEASED);
+    return new Transition(
+        next, next.state == State.LEAVING ? List.of(tell(told), DELETE) : List.of(tell(told)));
+  }
+
+  private Transition end(Optional<? extends Notice> told) {
+    List<Action> actions = new ArrayList<>(2);
+    told.ifPresent(notice -> actions.add(tell(notice)));
+    actions.add(answer(releaseOutcome));
+    return to(State.ENDED, List.copyOf(actions));
   }
 
   private Transition lose(Notice.LossReason reason) {

@@ -41,7 +41,9 @@ public final class DeposedLeases {
    */
   public void forget(Lease lease) {
     if (lease.isStream()) {
-      // Nobody can serve it elsewhere: its stream is here, or it is what is left of one.
+      // Nobody can serve it elsewhere: its stream is here, or it is what is left of one. A release
+      // may not be done, and is repeated elsewhere.
+      List.copyOf(lease.acquisitions().values()).forEach(this::failRelease);
       leases.loseSession(lease);
       return;
     }
@@ -98,6 +100,15 @@ public final class DeposedLeases {
               core.emit(new Effect.SendAway(stream, why));
             });
     lease.attach(Optional.empty());
+  }
+
+  private void failRelease(Acquisition acquisition) {
+    acquisition.releaseCalls().forEach(this::failMoved);
+    acquisition.releaseCalls().clear();
+    if (acquisition.state().state() == AcquisitionState.State.RELEASING) {
+      acquisition.lease().acquisitions().remove(acquisition.command().requestId());
+      forget(acquisition);
+    }
   }
 
   private void forget(Acquisition acquisition) {

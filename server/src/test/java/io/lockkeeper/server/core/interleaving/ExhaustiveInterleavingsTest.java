@@ -472,7 +472,7 @@ class ExhaustiveInterleavingsTest {
   void coordinatorAdoptsBackASessionOfWhichItDoesNotKnowThatItLostIt() {
     assertAll(
         "adopts back",
-        5_000_000,
+        3_000_000,
         new Scenario(
             Second.WAITS_AT_A,
             ALONE + "|mirror of A|B to client .|A (hears|writes) [2-9]",

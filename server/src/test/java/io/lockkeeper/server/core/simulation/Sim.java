@@ -42,6 +42,8 @@ final class Sim {
     LATE_CREATE_KEPT,
     /** The session bound never runs out. */
     BOUND_IGNORED,
+    /** A waiter is told its ending when the deletion of its entries begins. */
+    ENDING_TOLD_EARLY,
     /** A session counts as proved as long as it looks connected. */
     PINGS_COUNT_AS_PROOFS,
     /**

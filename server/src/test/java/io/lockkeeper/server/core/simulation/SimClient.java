@@ -214,6 +214,7 @@ final class SimClient {
     }
     boolean session = request.stream.isEmpty();
     request.deaf = false;
+    request.gone = false;
     request
         .stream
         .or(way::leaseStream)
@@ -370,7 +371,7 @@ final class SimClient {
     }
     request.newest = tell.sequence();
     if (tell.notice().isFinal()) {
-      SimLosses.onHeard(this, request, tell.notice());
+      sim.losses.onHeard(this, request, tell.notice());
       request.believes = false;
       request.over = true;
       request.endedAt = sim.now;
@@ -531,6 +532,9 @@ final class SimClient {
             : Optional.empty();
     Failure.Reason reason =
         answer instanceof Answer.Failed failed ? failed.failure().reason() : Failure.Reason.ENDED;
+    if (answer instanceof Answer.ReleaseDone) {
+      request.ifPresent(r -> sim.losses.checkGone(r, answer));
+    }
     if (answer instanceof Answer.ReleaseDone || reason == Failure.Reason.UNKNOWN_ACQUISITION) {
       request.ifPresent(r -> r.released = true);
     } else if (open && !byStream && way.isOn(link) && isAboutLease(asked)) {

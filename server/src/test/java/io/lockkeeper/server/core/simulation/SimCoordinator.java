@@ -156,7 +156,7 @@ final class SimCoordinator {
     sim.known.afterStep(this, event);
     boolean keepLate =
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;
-    for (Effect each : wanted) {
+    for (Effect each : saboteur.hastened(wanted)) {
       Effect effect = saboteur.changed(each);
       if (keepLate && effect instanceof StoreEffect.DeleteEntries delete) {
         sim.after(1, () -> deliver(new StoreEvent.EntriesDeleted(delete.id())));

@@ -218,7 +218,7 @@ final class SimHolds {
   }
 
   private void end(Life life) {
-    Optional<Notice> last = life.acquisition.lastNotice();
+    Optional<Notice> last = life.acquisition.state().ending().or(life.acquisition::lastNotice);
     life.released |= last.filter(Notice.Released.class::isInstance).isPresent();
     if (!life.over) {
       life.over = true;

@@ -61,6 +61,14 @@ final class SimLosses {
     clients.put(client.lease, client);
   }
 
+  /** An entry is created: not of a request whose client was told that it has ended. */
+  void onCreated(String requestId) {
+    SimRequest request = sim.requests.get(requestId);
+    SimRules.check(
+        !request.gone || request.askedByTwin,
+        () -> "queued when its client was told that it has ended: " + request);
+  }
+
   /** Somebody with other tools has deleted an entry. */
   void onRemoved(SimNode node) {
     removedNames.add(node.name.text());
@@ -273,8 +281,11 @@ final class SimLosses {
     return sim.holds.isThere(hold) && !removedNames.contains(hold.name().text());
   }
 
-  /** A client hears an ending: not that it was never granted what it holds. */
-  static void onHeard(SimClient client, SimRequest request, Notice notice) {
+  /**
+   * A client hears an ending: not that it was never granted what it holds, and not before its
+   * entries are gone, unless nobody can restore the request.
+   */
+  void onHeard(SimClient client, SimRequest request, Notice notice) {
     if (notice instanceof Notice.NotAcquired not) {
       boolean taken =
           switch (not.reason()) {
@@ -284,7 +295,18 @@ final class SimLosses {
       SimRules.check(
           taken || client.byStream || !client.believes(request),
           () -> "a holder is told that it was not granted: " + request + " " + notice);
+      request.gone = !taken;
     }
+    if (request.gone || notice instanceof Notice.Released) {
+      checkGone(request, notice);
+    }
+  }
+
+  /** A client is told that nothing of a request is left. */
+  void checkGone(SimRequest request, Object told) {
+    SimRules.check(
+        request.askedByTwin || sim.zooKeeper.ofRequest(request).isEmpty(),
+        () -> "told that it has ended, and its entry is there: " + request + " " + told);
   }
 
   private void checkSessionLost(SimCoordinator coordinator, SimSession session, Object what) {

@@ -42,6 +42,9 @@ final class SimRequest {
 
   boolean over;
 
+  /** Whether its client was told an ending by which nothing of it is left. */
+  boolean gone;
+
   /** When its client was told its ending. */
   long endedAt;
 

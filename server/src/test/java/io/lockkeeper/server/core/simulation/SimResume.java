@@ -159,7 +159,8 @@ final class SimResume {
 
   /** What is over may live on here: whoever told so may not have been able to delete it. */
   private boolean isOwed(SimRequest request) {
-    boolean justEnded = request.over && sim.now - request.endedAt < 2 * SimConnection.TIMEOUT;
+    boolean justEnded =
+        request.over && !request.gone && sim.now - request.endedAt < 2 * SimConnection.TIMEOUT;
     // A release that was not answered is to be repeated, whatever else was told.
     return !request.released && (justEnded || request.left || request.unwanted);
   }

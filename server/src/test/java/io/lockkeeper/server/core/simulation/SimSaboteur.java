@@ -15,6 +15,7 @@ import io.lockkeeper.server.core.lock.NodeKey;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.queue.Mirror;
 import io.lockkeeper.server.core.state.Acquisition;
+import io.lockkeeper.server.core.state.AcquisitionState;
 import io.lockkeeper.server.core.state.AdoptedState;
 import io.lockkeeper.server.core.state.Hold;
 import io.lockkeeper.server.core.state.Lease;
@@ -181,6 +182,42 @@ final class SimSaboteur {
             tell.sequence(),
             new Notice.NotAcquired(Notice.RefusalReason.WOULD_DEADLOCK, ""))
         : effect;
+  }
+
+  /** Tells waiters their endings when the deletion of their entries begins. */
+  List<Effect> hastened(List<Effect> effects) {
+    if (!sim.has(Sim.Mutant.ENDING_TOLD_EARLY)) {
+      return effects;
+    }
+    List<Effect> hastened = new ArrayList<>();
+    for (Effect effect : effects) {
+      if (effect instanceof StoreEffect.DeleteEntries delete) {
+        Optional.ofNullable(coordinator.kernel.core.acquisitions.get(delete.id()))
+            .ifPresent(acquisition -> tellEnding(acquisition, hastened));
+      }
+      hastened.add(effect);
+    }
+    return hastened;
+  }
+
+  private static void tellEnding(Acquisition acquisition, List<Effect> effects) {
+    AcquisitionState state = acquisition.state();
+    if (state.ending().isEmpty() || acquisition.target().isEmpty()) {
+      return;
+    }
+    Notice ending = state.ending().get();
+    long sequence = acquisition.tell(ending);
+    Lease lease = acquisition.lease();
+    lease.remember(Lease.Ended.of(acquisition, ending, sequence));
+    acquisition.become(
+        new AcquisitionState(state.state(), state.releaseOutcome(), Optional.empty()));
+    effects.add(
+        new Effect.Tell(
+            acquisition.target().get(),
+            acquisition.command().requestId(),
+            lease.epoch(),
+            sequence,
+            ending));
   }
 
   private Effect withAllOfOwner(StoreEffect.DeleteEntries delete) {

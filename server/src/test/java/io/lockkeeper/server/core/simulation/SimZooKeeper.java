@@ -178,6 +178,7 @@ final class SimZooKeeper {
                 wanted.id(), wanted.lockDelayMillis(), wanted.details().terms().guardAccount()));
       }
     }
+    sim.losses.onCreated(wanted.details().requestId());
     created.put(wanted.id(), List.copyOf(nodes));
     sim.holds.onCreated(nodes);
     return Optional.of(nodes);

@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -23,23 +24,28 @@ import org.junit.jupiter.api.TestFactory;
 class AcquisitionStateTest {
 
   private static final Map<String, AcquisitionEvent> EVENTS = events();
+  private static final Notice TIMED_OUT =
+      new Notice.NotAcquired(Notice.RefusalReason.TIMED_OUT, "");
 
-  /** One row for each state and event that do something; every other cell is "stays as it is". */
+  /**
+   * One row for each state and event that do something; every other cell is "stays as it is". In
+   * parentheses: the ending that the client is told when the entries are gone.
+   */
   private static final List<String> MOVES =
       List.of(
           "ENQUEUING + Created      -> QUEUED    :",
           "ENQUEUING + Admitted     -> HELD      : GRANTED",
           "ENQUEUING + Refused      -> ENDED     : refuse, answer WITHDRAWN",
-          "ENQUEUING + WaitExpired  -> CANCELLED : TIMED_OUT",
-          "ENQUEUING + ReleaseAsked -> CANCELLED : WITHDRAWN",
+          "ENQUEUING + WaitExpired  -> CANCELLED(TIMED_OUT) :",
+          "ENQUEUING + ReleaseAsked -> CANCELLED(WITHDRAWN) :",
           "ENQUEUING + LeaseEnded   -> CANCELLED : LEASE_ENDED",
           "ENQUEUING + BoundLost    -> CANCELLED : SESSION_LOST",
           "ENQUEUING + SessionGone  -> ENDED     : SESSION_LOST, answer ALREADY_RELEASED",
           "ENQUEUING + Removed      -> CANCELLED : REMOVED",
           "QUEUED    + Placed       -> QUEUED    : QUEUED",
           "QUEUED    + Admitted     -> HELD      : GRANTED",
-          "QUEUED    + WaitExpired  -> LEAVING   : TIMED_OUT, delete",
-          "QUEUED    + ReleaseAsked -> LEAVING   : WITHDRAWN, delete",
+          "QUEUED    + WaitExpired  -> LEAVING(TIMED_OUT) : delete",
+          "QUEUED    + ReleaseAsked -> LEAVING(WITHDRAWN) : delete",
           "QUEUED    + LeaseEnded   -> LEAVING   : LEASE_ENDED, delete",
           "QUEUED    + BoundLost    -> LEAVING   : SESSION_LOST, delete",
           "QUEUED    + SessionGone  -> ENDED     : SESSION_LOST, answer ALREADY_RELEASED",
@@ -58,23 +64,34 @@ class AcquisitionStateTest {
           "CANCELLED + Created      -> LEAVING   : delete",
           "CANCELLED + Refused      -> ENDED     : answer RELEASED",
           "CANCELLED + SessionGone  -> ENDED     : answer RELEASED",
+          "LEAVING(TIMED_OUT)   + Deleted     -> ENDED : TIMED_OUT, answer RELEASED",
+          "LEAVING(TIMED_OUT)   + LeaseEnded  -> LEAVING : LEASE_ENDED",
+          "LEAVING(TIMED_OUT)   + BoundLost   -> LEAVING : SESSION_LOST",
+          "LEAVING(TIMED_OUT)   + SessionGone -> ENDED : SESSION_LOST, answer RELEASED",
+          "LEAVING(TIMED_OUT)   + TakenAway   -> LEAVING(LOST FORCED) :",
+          "CANCELLED(TIMED_OUT) + Created     -> LEAVING(TIMED_OUT) : delete",
+          "CANCELLED(TIMED_OUT) + Refused     -> ENDED : TIMED_OUT, answer RELEASED",
+          "CANCELLED(TIMED_OUT) + LeaseEnded  -> CANCELLED : LEASE_ENDED",
+          "CANCELLED(TIMED_OUT) + BoundLost   -> CANCELLED : SESSION_LOST",
+          "CANCELLED(TIMED_OUT) + SessionGone -> ENDED : SESSION_LOST, answer RELEASED",
+          "CANCELLED(TIMED_OUT) + TakenAway   -> CANCELLED(LOST FORCED) :",
           "ENDED     + ReleaseAsked -> ENDED     : answer ALREADY_RELEASED");
 
   @TestFactory
   Stream<DynamicTest> everyStateTimesEveryEvent() {
     Map<String, String> table = table();
     List<DynamicTest> cells = new ArrayList<>();
-    for (AcquisitionState.State state : AcquisitionState.State.values()) {
+    for (AcquisitionState state : states()) {
       EVENTS.forEach(
           (name, event) -> {
-            String cell = state + " + " + name;
-            String expected = table.getOrDefault(cell, state + " :");
+            String cell = text(state) + " + " + name;
+            String expected = table.getOrDefault(cell, text(state) + " :");
             cells.add(
                 DynamicTest.dynamicTest(
                     cell, () -> assertThat(taken(state, event)).isEqualTo(expected)));
           });
     }
-    assertThat(cells).hasSize(7 * 12);
+    assertThat(cells).hasSize(9 * 12);
     return cells.stream();
   }
 
@@ -82,12 +99,12 @@ class AcquisitionStateTest {
   void theTableHasARowForEveryMoveAndNoOther() {
     // When
     Set<String> moving = new TreeSet<>();
-    for (AcquisitionState.State state : AcquisitionState.State.values()) {
+    for (AcquisitionState state : states()) {
       EVENTS.forEach(
           (name, event) -> {
-            AcquisitionState.Transition transition = in(state).on(event);
-            if (!transition.next().equals(in(state)) || !transition.actions().isEmpty()) {
-              moving.add(state + " + " + name);
+            AcquisitionState.Transition transition = state.on(event);
+            if (!transition.next().equals(state) || !transition.actions().isEmpty()) {
+              moving.add(text(state) + " + " + name);
             }
           });
     }
@@ -114,6 +131,8 @@ class AcquisitionStateTest {
       for (String move : MOVES) {
         String from = move.split("\\+", -1)[0].strip();
         String to = move.split("->", -1)[1].split(":", -1)[0].strip();
+        // Which ending it is makes no difference to what follows.
+        to = to.replaceAll("\\(.*", "(TIMED_OUT)");
         if (reached.contains(from)) {
           reached.add(to);
         }
@@ -123,7 +142,7 @@ class AcquisitionStateTest {
       }
     }
     // Then
-    List<String> all = Arrays.stream(AcquisitionState.State.values()).map(Enum::name).toList();
+    List<String> all = states().stream().map(AcquisitionStateTest::text).toList();
     assertThat(reached).containsExactlyInAnyOrderElementsOf(all);
     assertThat(ending).containsExactlyInAnyOrderElementsOf(all);
   }
@@ -193,10 +212,28 @@ class AcquisitionStateTest {
     return last;
   }
 
-  private static String taken(AcquisitionState.State state, AcquisitionEvent event) {
-    AcquisitionState.Transition transition = in(state).on(event);
+  private static String taken(AcquisitionState state, AcquisitionEvent event) {
+    AcquisitionState.Transition transition = state.on(event);
     List<String> actions = transition.actions().stream().map(AcquisitionStateTest::text).toList();
-    return (transition.next().state() + " : " + String.join(", ", actions)).strip();
+    return (text(transition.next()) + " : " + String.join(", ", actions)).strip();
+  }
+
+  /** Every state, and those that owe the client its ending. */
+  private static List<AcquisitionState> states() {
+    List<AcquisitionState> states = new ArrayList<>();
+    for (AcquisitionState.State state : AcquisitionState.State.values()) {
+      states.add(in(state));
+    }
+    for (AcquisitionState.State state :
+        List.of(AcquisitionState.State.LEAVING, AcquisitionState.State.CANCELLED)) {
+      states.add(
+          new AcquisitionState(state, Answer.ReleaseOutcome.RELEASED, Optional.of(TIMED_OUT)));
+    }
+    return states;
+  }
+
+  private static String text(AcquisitionState state) {
+    return state.state() + state.ending().map(ending -> "(" + text(ending) + ")").orElse("");
   }
 
   /** An acquisition in the state; those past the grant were held and released. */
