@@ -77,8 +77,15 @@ class OwnDeadlineTest {
       server.freeze();
       clock.advance(ttl.multipliedBy(2));
       assertThat(handle.isValid()).isFalse();
+      thaw(server, clock);
     }
     return new Observed(lostAt.get(0), lostAt.size(), otherAt.get(0));
+  }
+
+  /** Lets the client close the lease that it has given up, so that its own end need not wait. */
+  private static void thaw(InMemoryLockkeeper server, ManualClock clock) {
+    server.thaw();
+    clock.advance(Duration.ofSeconds(3));
   }
 
   private static Duration millis(SplittableRandom random, int bound) {
@@ -117,6 +124,7 @@ class OwnDeadlineTest {
           .containsExactly("granted", "about to expire", "lost DEADLINE_PASSED");
       assertThat(handle.lost().toCompletableFuture())
           .isCompletedWithValue(LossReason.DEADLINE_PASSED);
+      thaw(server, clock);
     }
   }
 
@@ -145,6 +153,7 @@ class OwnDeadlineTest {
       assertThat(whileRenewed).containsExactly("granted");
       assertThat(heard.events())
           .containsExactly("granted", "about to expire", "lost DEADLINE_PASSED");
+      thaw(server, clock);
     }
   }
 
@@ -191,6 +200,7 @@ class OwnDeadlineTest {
               "about to lose, valid true",
               "lost DEADLINE_PASSED",
               "free");
+      thaw(server, clock);
     }
   }
 

@@ -130,10 +130,17 @@ public final class Acquisitions {
     Optional<Acquisition> known = find(event.getRequestId());
     if (known.isPresent()) {
       known.get().onEvent(event);
-    } else if (event.hasGranted() || event.hasQueued()) {
-      // Nobody here waits for it any more: it must not stay and block others.
-      LOG.atDebug().addKeyValue("acquisition", event.getRequestId()).log("Releasing a late grant");
-      release(event.getRequestId());
+    } else {
+      switch (event.getEventCase()) {
+        case LOST, NOT_ACQUIRED, RELEASED, EVENT_NOT_SET -> {} // Final, or of a newer server.
+        case QUEUED, POSITION, GRANTED, RELEASE_REQUESTED, CONTENDED, JEOPARDY, SAFE -> {
+          // Nobody here waits for it any more: it must not stay and block others.
+          LOG.atDebug()
+              .addKeyValue("acquisition", event.getRequestId())
+              .log("Releasing an unknown request");
+          release(event.getRequestId());
+        }
+      }
     }
   }
 

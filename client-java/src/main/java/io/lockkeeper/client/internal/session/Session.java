@@ -32,10 +32,12 @@ import io.lockkeeper.v1.SessionKeptAlive;
 import io.lockkeeper.v1.SessionOpened;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -53,6 +55,9 @@ public final class Session
   private static final Logger LOG = LoggerFactory.getLogger(Session.class);
   private static final long MAX_OPENING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+  /** More leases than this are not closed at a time: the others end by their time to live. */
+  private static final int MAX_CLOSINGS = 8;
+
   /** Why nothing is done for a request any more. */
   public static final String CLOSED = "this client is closed: build another one";
 
@@ -64,6 +69,7 @@ public final class Session
   private final HoldState.LimitedHolds limitedHolds = new HoldState.LimitedHolds();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicLong requestsMade = new AtomicLong();
+  private final Set<LeaseClosing> closings = new HashSet<>();
   private LeaseKey key = LeaseKey.random();
   private Optional<Lease> lease = Optional.empty();
   private Optional<LeaseRenewal> renewal = Optional.empty();
@@ -145,15 +151,22 @@ public final class Session
       acquisitions.forEach(acquisition -> acquisition.onClosed(closedClient(acquisition)));
       if (lease.isEmpty()) {
         connector.stop();
-        closed.complete(null);
+        completeIfClosed();
       } else {
         connector.send(SessionRequests.close());
       }
     }
   }
 
+  private void completeIfClosed() {
+    if (closing && lease.isEmpty() && closings.isEmpty()) {
+      closed.complete(null);
+    }
+  }
+
   /** Gives up everything; the loop is about to stop. */
   public void abandon() {
+    closings.forEach(LeaseClosing::stop);
     renewal.ifPresent(LeaseRenewal::end);
     connector.shutDown();
     closed.complete(null);
@@ -216,7 +229,7 @@ public final class Session
       long warning = settings.expiryWarning().map(Loop::toNanos).orElse(fresh.ttlNanos() / 5);
       renewal = Optional.of(new LeaseRenewal(loop, fresh, warning, this));
     } else if (isExpired()) {
-      leaseOver(LossReason.DEADLINE_PASSED);
+      leaseOver(LossReason.DEADLINE_PASSED, true);
       return;
     }
     away = false;
@@ -231,7 +244,7 @@ public final class Session
   public void onResponse(SessionResponse response) {
     // A late answer must not revive what the user has seen end.
     if (isExpired()) {
-      leaseOver(LossReason.DEADLINE_PASSED);
+      leaseOver(LossReason.DEADLINE_PASSED, true);
       return;
     }
     if (response.getEvent().hasSafe()) {
@@ -241,7 +254,10 @@ public final class Session
       case KEPT_ALIVE -> onKeptAlive(response.getKeptAlive());
       case REFUSED -> onRefused(response);
       case GOING_AWAY -> onGoingAway(response.getGoingAway());
-      case LEASE_ENDED -> leaseOver(Protos.toLossReason(response.getLeaseEnded().getReason()));
+      case LEASE_ENDED -> {
+        LossReason reason = Protos.toLossReason(response.getLeaseEnded().getReason());
+        leaseOver(reason, reason != LossReason.LEASE_CLOSED);
+      }
       case EVENT,
           RELEASED,
           RELEASE_ANSWERED,
@@ -276,7 +292,7 @@ public final class Session
   public void onGoingAway(GoingAway going) {
     boolean superseded = going.getReason() == GoingAwayReason.GOING_AWAY_REASON_SUPERSEDED;
     if (superseded && lease.isPresent() && !connector.wasSupersededByItself()) {
-      leaseOver(LossReason.SUPERSEDED);
+      leaseOver(LossReason.SUPERSEDED, false);
       return;
     }
     onAway();
@@ -300,7 +316,7 @@ public final class Session
     if (lease.isPresent()) {
       // Only these are certain. After any other refusal, the lease lasts until its deadline.
       if (code == Status.Code.NOT_FOUND || code == Status.Code.FAILED_PRECONDITION) {
-        leaseOver(LossReason.LEASE_UNKNOWN);
+        leaseOver(LossReason.LEASE_UNKNOWN, code == Status.Code.NOT_FOUND);
       }
       return;
     }
@@ -341,11 +357,13 @@ public final class Session
     return renewal.filter(LeaseRenewal::isExpired).isPresent();
   }
 
-  private void leaseOver(LossReason reason) {
-    if (reason == LossReason.DEADLINE_PASSED) {
-      // If the server can hear us, it need not wait for the lease to expire.
-      connector.send(SessionRequests.close());
-    }
+  /**
+   * The lease is over.
+   *
+   * @param isToBeClosed whether a server may still keep its locks, and they are not another's
+   */
+  private void leaseOver(LossReason reason, boolean isToBeClosed) {
+    String id = key.id();
     LOG.atDebug().addKeyValue("lease", leaseTag).log("The lease is over: {}", reason);
     renewal.ifPresent(LeaseRenewal::end);
     renewal = Optional.empty();
@@ -353,13 +371,29 @@ public final class Session
     useNewKey();
     leaseTag = "";
     connector.retire();
-    if (closing) {
-      closed.complete(null);
-    }
     acquisitions.forEach(a -> a.onLeaseOver(reason));
+    if (isToBeClosed && closings.size() < MAX_CLOSINGS) {
+      closeAtServers(id);
+    }
+    completeIfClosed();
     if (!acquisitions.isEmpty()) {
       connector.start();
     }
+  }
+
+  private void closeAtServers(String leaseId) {
+    LeaseClosing begun =
+        new LeaseClosing(
+            leaseId,
+            loop,
+            new ServerList(settings.channels(), context.discovery()),
+            context.backoff(),
+            ended -> {
+              closings.remove(ended);
+              completeIfClosed();
+            });
+    closings.add(begun);
+    begun.start();
   }
 
   @Override
@@ -379,7 +413,7 @@ public final class Session
 
   @Override
   public void onExpired() {
-    leaseOver(LossReason.DEADLINE_PASSED);
+    leaseOver(LossReason.DEADLINE_PASSED, true);
   }
 
   @Override
