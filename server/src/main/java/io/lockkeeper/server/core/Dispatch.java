@@ -2,6 +2,7 @@ package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
+import io.lockkeeper.server.core.acquire.Claims;
 import io.lockkeeper.server.core.acquire.Barriers;
 import io.lockkeeper.server.core.acquire.Contention;
 import io.lockkeeper.server.core.acquire.Deletions;
@@ -120,7 +121,16 @@ final class Dispatch implements EventHandler {
     DeposedLeases deposedLeases = new DeposedLeases(core, pool, leases);
     PlacementPlanner planner = new PlacementPlanner(core, reentrancy);
     acquireHandler =
-        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace);
+        new AcquireHandler(
+            core,
+            pool,
+            lifecycle,
+            leases,
+            planner,
+            grants,
+            timeouts,
+            grace,
+            new Claims(core, pool, views, lifecycle, grants));
     adoptions =
         new Adoptions(core, pool, leases, grace, rebuilds, grants, deposedLeases, acquireHandler);
     releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);

@@ -89,6 +89,7 @@ class AdoptedLevelsTest {
     bench.createAll(bench.repeat(stream, lease, third.holding(token)));
     bench.repeat(stream, lease, inner.holding(token));
     bench.repeat(stream, lease, outer.holding(token));
+    bench.on(new ClientEvent.Release(bench.call(), releasing, "first", 0));
     // Then
     for (String level : List.of("outer", "inner", "third")) {
       assertThat(bench.told(level)).last().isInstanceOf(Notice.Granted.class);
@@ -115,6 +116,7 @@ class AdoptedLevelsTest {
     bench.repeat(stream, lease, outer.holding(token));
     // When
     bench.on(new ClientEvent.Release(bench.call(), others, "other", 0));
+    bench.on(new ClientEvent.Release(bench.call(), others, "first", 0));
     // Then
     assertThat(bench.told("outer")).last().isInstanceOf(Notice.Granted.class);
     assertThat(bench.told("both")).last().isInstanceOf(Notice.Granted.class);
@@ -167,6 +169,7 @@ class AdoptedLevelsTest {
     for (String level : List.of("inner", "third")) {
       assertThat(bench.told(level)).noneMatch(Notice.NotAcquired.class::isInstance);
     }
+    bench.vanish(left.created("a", "first"));
     bench.on(new SessionEvent.SessionProved(session, bench.now, bench.now));
     for (String level : List.of("inner", "third")) {
       assertThat(bench.told(level)).last().isInstanceOf(Notice.Granted.class);

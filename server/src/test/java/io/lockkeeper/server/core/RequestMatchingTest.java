@@ -141,8 +141,8 @@ class RequestMatchingTest {
     Asked inner =
         bench.repeat(
             stream, lease, Wish.named("inner").exclusive("a").by("thread-1").holding(token));
-    // Then: its client knows that it holds; ZooKeeper tells whether that is still so
-    assertThat(tokens(bench.granted(inner))).containsExactly(token);
+    // Then: ZooKeeper tells whether it still holds
+    assertThat(bench.told(inner)).isEmpty();
     assertThat(bench.planned(inner).entries().get(0).beside()).isPresent();
     bench.on(new StoreEvent.EntriesRefused(inner.id(), "what it goes on from is gone"));
     assertThat(bench.told(inner, Notice.Lost.class)).isEmpty();
@@ -352,13 +352,61 @@ class RequestMatchingTest {
     long token = left.entries(lease, next).get(0);
     left.take();
     StreamId stream = bench.attach(lease);
-    // When
-    List<Notice> told = repeat(stream, next.holding(token));
-    // Then
-    assertThat(tokens(told.get(told.size() - 1))).containsExactly(token);
-    // And: the release comes again, and grants nothing twice
+    repeat(stream, next.holding(token));
+    assertThat(bench.told("next", Notice.Granted.class)).isEmpty();
+    // When: the release comes again
     bench.on(new ClientEvent.Release(bench.call(), releasing, "first", 0));
-    assertThat(bench.last(Effect.Tell.class)).noneMatch(tell -> tell.requestId().equals("next"));
+    // Then
+    assertThat(tokens(bench.told("next", Notice.Granted.class).get(0))).containsExactly(token);
+  }
+
+  @Test
+  void waiterThatNamesItsTokenIsNeverGrantedWhatAnotherClientHolds() {
+    // Given: anybody can compute the token of an entry
+    left.entries(lease, Wish.named("first").exclusive("a"));
+    Wish next = Wish.named("next").exclusive("a").waiting(Duration.ofHours(1));
+    long token = left.entries(lease, next).get(0);
+    left.take();
+    // When
+    repeat(bench.attach(lease), next.holding(token));
+    bench.keepAliveFor(lease, Bench.TIMEOUT);
+    // Then: with tokens a request is granted or lost
+    assertThat(bench.told("next", Notice.Granted.class)).isEmpty();
+    assertThat(bench.told("next")).last().isInstanceOf(Notice.Lost.class);
+    assertThat(bench.told("first")).singleElement().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void tokensOfAWaiterDoNotChangeItsWaitTimeoutWithoutATakeover() {
+    // Given
+    LeaseId own = bench.lease();
+    StreamId stream = bench.attach(own);
+    bench.askAndCreate(bench.lease(), Wish.named("holder").exclusive("x"));
+    Wish waits = Wish.named("waits").exclusive("x").waiting(Duration.ofSeconds(1));
+    Asked asked = bench.ask(own, waits);
+    StoreEvent.CreatedEntry entry = bench.createAll(asked).get(0);
+    // When
+    long token = FencingToken.of(entry.czxid(), entry.index()).value();
+    bench.repeat(stream, own, waits.waiting(Duration.ofDays(7)).holding(token));
+    bench.pass(Duration.ofSeconds(1));
+    // Then
+    assertThat(bench.ending(asked).reason()).isEqualTo(Notice.RefusalReason.TIMED_OUT);
+  }
+
+  @Test
+  void waitTimeoutOfARequestWithTokensIsNotTaken() {
+    // Given: the policy's limit of a wait is not checked for a request with tokens
+    LeaseId holder = left.lease();
+    left.entries(holder, Wish.named("first").exclusive("a"));
+    Wish next = Wish.named("next").exclusive("a").waiting(Duration.ofSeconds(1));
+    long token = left.entries(lease, next).get(0);
+    left.take(true);
+    bench.attach(holder);
+    // When
+    repeat(bench.attach(lease), next.waiting(Duration.ofDays(7)).holding(token + 1));
+    bench.pass(Duration.ofSeconds(1));
+    // Then
+    assertThat(bench.told("next")).last().isInstanceOf(Notice.NotAcquired.class);
   }
 
   @Test

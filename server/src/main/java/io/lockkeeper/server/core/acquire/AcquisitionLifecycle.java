@@ -207,7 +207,17 @@ public final class AcquisitionLifecycle {
    */
   public void entryGone(Acquisition acquisition) {
     boolean lives = boundLeftNanos(acquisition.lease()) > 0;
-    apply(acquisition, lives ? new AcquisitionEvent.Removed() : new AcquisitionEvent.BoundLost());
+    if (!lives) {
+      apply(acquisition, new AcquisitionEvent.BoundLost());
+    } else if (acquisition.isClaimed()) {
+      apply(acquisition, new AcquisitionEvent.TakenAway(removed("")));
+    } else {
+      apply(acquisition, new AcquisitionEvent.Removed());
+    }
+  }
+
+  private static Notice.Lost removed(String message) {
+    return new Notice.Lost(Notice.LossReason.REMOVED, message);
   }
 
   private void loseWithoutBase(Acquisition acquisition) {
@@ -215,6 +225,9 @@ public final class AcquisitionLifecycle {
     if (acquisition.state().isHeld()) {
       entryGone(acquisition);
     } else {
+      if (acquisition.isClaimed()) {
+        apply(acquisition, new AcquisitionEvent.TakenAway(removed("")));
+      }
       apply(
           acquisition,
           new AcquisitionEvent.Refused("the entry is gone beside which it was to be placed"));

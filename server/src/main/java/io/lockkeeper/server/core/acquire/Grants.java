@@ -396,7 +396,7 @@ public final class Grants {
       return false;
     }
     if (!isHeld(acquisition)) {
-      if (isSeen(acquisition) && !acquisition.wasPlaced()) {
+      if (isSeen(acquisition) && !acquisition.wasPlaced() && !acquisition.isClaimed()) {
         lifecycle.place(acquisition);
       }
       return false;
@@ -434,7 +434,7 @@ public final class Grants {
 
   /** Returns how it is known that a lock is held, or empty if it is not. */
   private Optional<Hold.Proof> proof(Hold hold) {
-    if (hold.wasGrantedBefore()) {
+    if (hold.wasGrantedBefore() || (hold.acquisition().isClaimed() && isClaimTrue(hold))) {
       return Optional.of(Hold.Proof.CLIENT);
     }
     if (isHeldByOwner(hold)) {
@@ -443,6 +443,36 @@ public final class Grants {
     return !freezes.isFrozen(hold.lock()) && isHeldByQueue(hold)
         ? Optional.of(Hold.Proof.QUEUE)
         : Optional.empty();
+  }
+
+  /**
+   * Another coordinator can have granted it: everything ahead of its place goes with it, or has
+   * been released. A freeze does not matter, since holders keep their locks in it.
+   */
+  private boolean isClaimTrue(Hold hold) {
+    Optional<Entry> place =
+        hold.entryIn(core.mirror)
+            .or(() -> hold.beside().flatMap(base -> base.entryIn(core.mirror)));
+    if (!core.mirror.isCurrent() || place.isEmpty() || place.get().isReleased()) {
+      return false;
+    }
+    Entry entry = place.get();
+    if (entry.holds() || delays.isDelayed(hold.lock())) {
+      return entry.holds();
+    }
+    // Permits: the limit may have been reduced since the grant.
+    OptionalInt configured = core.mirror.limit(hold.lock());
+    Occupancy ahead =
+        Occupancy.free(
+            configured.isPresent()
+                ? OptionalInt.of(Math.max(configured.getAsInt(), entry.mode().capacity()))
+                : configured);
+    for (Entry other : core.mirror.queue(hold.lock()).orElseThrow().before(entry)) {
+      if (!other.isReleased() || entry.hasOwnGuard()) {
+        ahead = ahead.plus(other.name());
+      }
+    }
+    return ahead.admits(entry.name());
   }
 
   /**

@@ -294,6 +294,12 @@ public final class Views {
         && whyFrozen(acquisition).isPresent();
   }
 
+  /** Returns whether a lock delay is running of one of the locks that an acquisition asks for. */
+  boolean isDelayed(Acquisition acquisition) {
+    return acquisition.command().locks().stream()
+        .anyMatch(wanted -> delays.isDelayed(wanted.name()));
+  }
+
   /** Returns who holds the locks that an acquisition asks for. */
   List<Contender> holdersFor(Acquisition acquisition) {
     return acquisition.command().locks().stream()

@@ -2,6 +2,7 @@ package io.lockkeeper.server.core.request;
 
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
+import io.lockkeeper.server.core.acquire.Claims;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.acquire.PlacementPlanner;
 import io.lockkeeper.server.core.acquire.WaitTimeouts;
@@ -35,6 +36,7 @@ public final class AcquireHandler {
   private final Grants grants;
   private final WaitTimeouts timeouts;
   private final AdoptionGrace grace;
+  private final Claims claims;
 
   public AcquireHandler(
       CoreState core,
@@ -44,7 +46,9 @@ public final class AcquireHandler {
       PlacementPlanner planner,
       Grants grants,
       WaitTimeouts timeouts,
-      AdoptionGrace grace) {
+      AdoptionGrace grace,
+      Claims claims) {
+    this.claims = claims;
     this.timeouts = timeouts;
     this.grace = grace;
     this.planner = planner;
@@ -199,9 +203,10 @@ public final class AcquireHandler {
               + " bytes of paths that a ZooKeeper session may own; use another lease");
       return false;
     }
-    take(acquisition, session, bytes, held ? Optional.of(Hold.Proof.CLIENT) : Optional.empty());
+    take(acquisition, session, bytes, Optional.empty());
     subscribe(event, acquisition);
     if (held) {
+      claims.onClaimed(acquisition);
       grace.repeated(acquisition, event.command());
     } else {
       timeouts.arm(acquisition);
@@ -279,8 +284,8 @@ public final class AcquireHandler {
     acquisition.cameBack(core.now);
     acquisition.notifyContention(event.command().notifyContention());
     boolean knows = RequestMatching.knows(event.command(), acquisition.holds());
-    if (knows) {
-      confirm(acquisition);
+    if (knows && acquisition.state().isWaiting()) {
+      claims.onClaimed(acquisition);
     }
     if (acquisition.state().ending().isPresent() && !event.command().heldTokens().isEmpty()) {
       // It was granted elsewhere: for its client it is a loss.
@@ -293,19 +298,6 @@ public final class AcquireHandler {
     }
     if (told == acquisition.noticeSequence()) {
       lifecycle.replay(acquisition);
-    }
-  }
-
-  /** The client names its tokens: whoever granted them, it holds. */
-  private void confirm(Acquisition acquisition) {
-    if (acquisition.state().isWaiting()) {
-      // Somebody else has granted it: no clock of ours may say otherwise before we know who.
-      if (acquisition.adoptedState().isPresent()) {
-        acquisition.holds().forEach(hold -> hold.grant(Hold.Proof.CLIENT));
-      }
-      acquisition.timers().stopWaiting(core.timers);
-      pool.find(acquisition.lease().session())
-          .ifPresent(session -> pool.ask(session, () -> {}, () -> {}));
     }
   }
 

@@ -142,7 +142,7 @@ public final class Acquisition {
    */
   public boolean mayEnd() {
     return (adoptedState.isEmpty() || adoptedState.get().isAwake())
-        && !(state.isWaiting() && wasGranted());
+        && !(state.isWaiting() && (wasGranted() || isClaimed()));
   }
 
   /** Returns from when on it may be ended here, which may be now. */
@@ -159,7 +159,15 @@ public final class Acquisition {
 
   /** Returns whether it holds or held, as far as anybody can know. */
   public boolean mayHaveHeld() {
-    return wasGranted() || (adoptedState.isPresent() && !wasPlaced());
+    return wasGranted() || isClaimed() || (adoptedState.isPresent() && !wasPlaced());
+  }
+
+  /**
+   * Returns whether its client names the tokens of a grant by another coordinator: it is granted
+   * once the queue confirms that, and lost otherwise.
+   */
+  public boolean isClaimed() {
+    return adoptedState.isPresent() && adoptedState.get().isClaimed();
   }
 
   public UUID id() {
@@ -184,7 +192,7 @@ public final class Acquisition {
 
   /** Returns whether its client may use its locks, as far as is known, though it may wait here. */
   public boolean isReliedOn() {
-    return state.isLive() && wasGranted();
+    return state.isLive() && (wasGranted() || isClaimed());
   }
 
   /** Returns whether it was ever held, here or elsewhere. */

@@ -17,7 +17,7 @@ import java.util.Optional;
  *       | ReleaseAsked,      | ReleaseAsked,     |
  *       | LeaseEnded,        | LeaseEnded,       |
  *       | BoundLost, Removed | BoundLost, Removed|
- *       |                    | TakenAway         |
+ *       | TakenAway          | TakenAway         |
  *       v                    v                   v
  *   CANCELLED --Created--> LEAVING  &lt;------------+
  *       |                    |
@@ -236,6 +236,11 @@ public record AcquisitionState(
       return new Transition(leaving(state, releaseOutcome, lost), List.of());
     }
     // One that waits here may have been granted elsewhere.
+    if (state == State.ENQUEUING) {
+      return new Transition(
+          new AcquisitionState(State.CANCELLED, Answer.ReleaseOutcome.ALREADY_RELEASED),
+          List.of(tell(lost)));
+    }
     return isHeld() || state == State.QUEUED ? lose(lost) : stay();
   }
 

@@ -34,6 +34,7 @@ public final class AdoptedState {
   private Optional<Duration> wait = Optional.empty();
   private Optional<Duration> longestHold = Optional.empty();
   private boolean repeated;
+  private boolean claimed;
   private boolean timed;
 
   /**
@@ -112,7 +113,8 @@ public final class AdoptedState {
    */
   public void repeat(AcquireCommand asked, long nowNanos) {
     repeated = true;
-    if (asked.waitTimeout().isPresent()) {
+    // A client that names its tokens does not wait: the policy has not checked its wait timeout.
+    if (asked.waitTimeout().isPresent() && asked.heldTokens().isEmpty()) {
       wait = asked.waitTimeout();
       waitsFromNanos = nowNanos;
       timed = false;
@@ -120,6 +122,19 @@ public final class AdoptedState {
     if (!asked.heldTokens().isEmpty()) {
       longestHold = asked.maxHold();
     }
+  }
+
+  /**
+   * Its client names the tokens of a grant by another coordinator; returns false if it did before.
+   */
+  public boolean claim() {
+    boolean first = !claimed;
+    claimed = true;
+    return first;
+  }
+
+  boolean isClaimed() {
+    return claimed;
   }
 
   public boolean isRepeated() {

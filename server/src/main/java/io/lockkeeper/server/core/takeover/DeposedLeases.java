@@ -49,7 +49,8 @@ public final class DeposedLeases {
     }
     List<Acquisition> ahead =
         lease.acquisitions().values().stream()
-            .filter(acquisition -> acquisition.isReliedOn() && !acquisition.isAnswered())
+            .filter(acquisition -> acquisition.state().isLive() && acquisition.wasGranted())
+            .filter(acquisition -> !acquisition.isAnswered())
             .toList();
     if (!ahead.isEmpty()) {
       grantedAhead.put(lease.id(), ahead);

@@ -222,9 +222,19 @@ final class SimClient {
             stream -> {
               UUID uuid = new UUID(request.lease.high(), sim.random.nextLong());
               way.send(
-                  new ClientEvent.Acquire(
-                      stream, uuid, request.lease, request.told(sim.now), session));
+                  new ClientEvent.Acquire(stream, uuid, request.lease, told(request), session));
             });
+  }
+
+  /** What is sent; of one that waits at times with its token, which anybody can compute. */
+  private AcquireCommand told(SimRequest request) {
+    AcquireCommand command = request.told(sim.now);
+    return command.heldTokens().isEmpty() && command.locks().size() == 1 && sim.chance(5)
+        ? sim.zooKeeper
+            .ofRequest(request)
+            .map(node -> command.holding(List.of(node.token().value())))
+            .orElse(command)
+        : command;
   }
 
   private void acquireAgain(SimRequest request) {

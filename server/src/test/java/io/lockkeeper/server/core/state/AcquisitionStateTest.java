@@ -55,6 +55,7 @@ class AcquisitionStateTest {
           "HELD      + BoundLost    -> LEAVING   : LOST SESSION_LOST, delete",
           "HELD      + SessionGone  -> ENDED     : LOST SESSION_LOST, answer ALREADY_RELEASED",
           "HELD      + Removed      -> LEAVING   : LOST REMOVED, delete",
+          "ENQUEUING + TakenAway    -> CANCELLED : LOST FORCED",
           "QUEUED    + TakenAway    -> LEAVING   : LOST FORCED, delete",
           "HELD      + TakenAway    -> LEAVING   : LOST FORCED, delete",
           "RELEASING + SessionGone  -> ENDED     : RELEASED, answer RELEASED",
