@@ -148,7 +148,11 @@ final class CoreRunner implements EventLoop.BatchListener {
     if (loop.isAlive() && !loop.hasFailed()) {
       loop.post(() -> handle(new LifecycleEvent.Draining()));
       cleanupWait.await(grace);
-      loop.post(store::leave);
+      loop.post(
+          () -> {
+            handle(new LifecycleEvent.Leaving());
+            store.leave();
+          });
     }
   }
 

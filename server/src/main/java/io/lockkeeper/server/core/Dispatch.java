@@ -2,8 +2,8 @@ package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.acquire.AcquisitionLifecycle;
 import io.lockkeeper.server.core.acquire.AdoptionGrace;
-import io.lockkeeper.server.core.acquire.Claims;
 import io.lockkeeper.server.core.acquire.Barriers;
+import io.lockkeeper.server.core.acquire.Claims;
 import io.lockkeeper.server.core.acquire.Contention;
 import io.lockkeeper.server.core.acquire.Deletions;
 import io.lockkeeper.server.core.acquire.EntryReads;
@@ -120,17 +120,9 @@ final class Dispatch implements EventHandler {
     leases = new Leases(core, pool, lifecycle, grace);
     DeposedLeases deposedLeases = new DeposedLeases(core, pool, leases);
     PlacementPlanner planner = new PlacementPlanner(core, reentrancy);
+    Claims claims = new Claims(core, pool, views, lifecycle, grants);
     acquireHandler =
-        new AcquireHandler(
-            core,
-            pool,
-            lifecycle,
-            leases,
-            planner,
-            grants,
-            timeouts,
-            grace,
-            new Claims(core, pool, views, lifecycle, grants));
+        new AcquireHandler(core, pool, lifecycle, leases, planner, grants, timeouts, grace, claims);
     adoptions =
         new Adoptions(core, pool, leases, grace, rebuilds, grants, deposedLeases, acquireHandler);
     releases = new Releases(core, views, lifecycle, leases, timeouts, grace, pool);
@@ -458,6 +450,11 @@ final class Dispatch implements EventHandler {
   @Override
   public void onDraining(LifecycleEvent.Draining event) {
     leases.drain();
+  }
+
+  @Override
+  public void onLeaving(LifecycleEvent.Leaving event) {
+    adoptions.onLeaving();
   }
 
   @Override

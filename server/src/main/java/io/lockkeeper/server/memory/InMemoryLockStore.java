@@ -5,6 +5,7 @@ import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
 import io.lockkeeper.server.coordinator.api.StoreView;
 import io.lockkeeper.server.core.api.FreezeEvent;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
@@ -234,6 +235,7 @@ public final class InMemoryLockStore implements LockStore {
             return;
           }
           InMemorySession session = found.get();
+          Optional<Promises> promises = session.promises();
           session.takenBy(self.id());
           sessions.put(key, new ClaimedSession(session, session.epoch()));
           long taken = clock.getAsLong();
@@ -246,6 +248,7 @@ public final class InMemoryLockStore implements LockStore {
                   taken,
                   taken,
                   false,
+                  promises,
                   List.copyOf(session.leases().values()),
                   cluster.queues().entriesOf(session)));
         });
@@ -337,6 +340,11 @@ public final class InMemoryLockStore implements LockStore {
           session.leases().remove(effect.lease());
           say(new StoreEvent.LeaseErased(effect.session(), effect.lease()));
         });
+  }
+
+  @Override
+  public void recordPromises(StoreEffect.RecordPromises effect) {
+    onSession(effect.session(), session -> session.promises(effect.promises()));
   }
 
   @Override

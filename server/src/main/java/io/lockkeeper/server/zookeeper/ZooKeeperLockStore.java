@@ -213,6 +213,11 @@ public final class ZooKeeperLockStore implements LockStore {
     onSession(effect.session(), live -> live.commit().add(new LeaseErasure(paths, effect)));
   }
 
+  @Override
+  public void recordPromises(StoreEffect.RecordPromises effect) {
+    onSession(effect.session(), session -> session.promises(effect.promises()));
+  }
+
   private void onSession(SessionKey key, Consumer<SessionConnection> action) {
     onParts(key, (session, unused) -> action.accept(session));
   }
@@ -305,8 +310,7 @@ public final class ZooKeeperLockStore implements LockStore {
     onThread(
         p -> {
           p.members().leave();
-          p.sessions().leave();
-          p.member().leave();
+          p.sessions().leave(p.member()::leave);
         });
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.groups.Tuple.tuple;
 import io.lockkeeper.server.coordinator.api.LeaseLocation;
 import io.lockkeeper.server.coordinator.api.LockStore;
 import io.lockkeeper.server.coordinator.api.Peer;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
 import io.lockkeeper.server.core.api.SessionEvent.OrphanFound;
@@ -26,6 +27,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -123,7 +125,11 @@ public abstract class LockStoreAdoptionContract {
     // Given
     CreatedEntry created = holdAtFirst();
     long before = System.nanoTime();
+    Promises promises =
+        new Promises(
+            Map.of(LEASE, Duration.ofMillis(4_500)), Map.of(UUID.randomUUID(), Duration.ZERO));
     // When
+    first.recordPromises(new StoreEffect.RecordPromises(OWN, promises));
     first.leave();
     SessionAdopted adopted = adoptAtSecond();
     // Then
@@ -142,6 +148,9 @@ public abstract class LockStoreAdoptionContract {
     assertThat(System.nanoTime() - adopted.takenAtNanos()).isPositive();
     assertThat(System.nanoTime() - adopted.provenAtNanos()).isPositive();
     assertThat(adopted.certain()).isFalse();
+    assertThat(adopted.promisedNanos(LEASE).orElseThrow())
+        .isBetween(4_500_000_000L, 4_501_000_000L);
+    assertThat(adopted.promises().orElseThrow().waiters()).hasSize(1);
   }
 
   @Test

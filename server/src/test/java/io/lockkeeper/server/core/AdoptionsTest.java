@@ -7,7 +7,9 @@ import io.lockkeeper.server.core.api.Answer;
 import io.lockkeeper.server.core.api.CallId;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
+import io.lockkeeper.server.core.api.LifecycleEvent;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
@@ -119,6 +121,119 @@ class AdoptionsTest {
     bench.pass(Duration.ofNanos(1));
     // Then
     assertThat(bench.deletions()).hasSize(1);
+  }
+
+  @Test
+  void leaseOfACoordinatorThatLeftInGoodOrderLivesForTheTimeThatWasLeft() {
+    // Given: it knew how long its client could still rely on the lease
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.leftWith(promised(lease, Duration.ofSeconds(3)));
+    left.take();
+    // When
+    bench.pass(Duration.ofSeconds(3).minusNanos(1));
+    assertThat(bench.deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(bench.deletions()).hasSize(1);
+    assertThat(bench.all(StoreEffect.EraseLease.class)).hasSize(1);
+  }
+
+  @Test
+  void timeThatIsLeftOfALeaseIsNotRenewedByOneTakeoverAfterTheOther() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.leftWith(promised(lease, Duration.ofSeconds(3)));
+    SessionKey session = left.take();
+    bench.pass(Duration.ofSeconds(1));
+    // When
+    bench.on(new LifecycleEvent.Draining());
+    bench.on(new LifecycleEvent.Leaving());
+    // Then
+    assertThat(bench.all(StoreEffect.RecordPromises.class))
+        .contains(new StoreEffect.RecordPromises(session, promised(lease, Duration.ofSeconds(2))));
+  }
+
+  @Test
+  void coordinatorThatLeavesPromisesNothingAfterItHasRecordedWhatIsLeft() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.pass(Duration.ofSeconds(1));
+    bench.on(new LifecycleEvent.Draining());
+    bench.on(new LifecycleEvent.Leaving());
+    CallId call = bench.call();
+    // When
+    bench.on(new ClientEvent.KeepAlive(call, lease));
+    // Then
+    Duration rest = Bench.TTL.minusSeconds(1);
+    assertThat(bench.all(StoreEffect.RecordPromises.class))
+        .contains(new StoreEffect.RecordPromises(Bench.S1, promised(lease, rest)));
+    assertThat(bench.validFor(call)).isEqualTo(rest.toNanos());
+  }
+
+  @Test
+  void waitWhoseClientHadClosedItsStreamEndsWhenTheCoordinatorThatLeftWouldHaveEndedIt() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a"));
+    left.entriesOfAnOwnStream(lease, Wish.named("waits").exclusive("a"));
+    UUID waiter = left.created("a", "waits").name().id().orElseThrow();
+    left.leftWith(new Promises(Map.of(lease, Bench.TTL), Map.of(waiter, Duration.ofSeconds(2))));
+    SessionKey session = left.take();
+    bench.keepAliveFor(lease, Duration.ofSeconds(1));
+    bench.on(new LifecycleEvent.Leaving());
+    // When
+    bench.pass(Duration.ofSeconds(1).minusNanos(1));
+    assertThat(entriesDeletedAfter(0)).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(entriesDeletedAfter(0)).containsExactly(entry("a", "waits"));
+    assertThat(bench.all(StoreEffect.RecordPromises.class))
+        .filteredOn(recorded -> recorded.session().equals(session))
+        .singleElement()
+        .satisfies(
+            recorded ->
+                assertThat(recorded.promises().waiters())
+                    .isEqualTo(Map.of(waiter, Duration.ofSeconds(1))));
+  }
+
+  @Test
+  void waitThatNoClockMayEndYetIsNotLeftWithAnEarlierEnd() {
+    // Given: the coordinator before may have granted it, and its client has closed its stream
+    LeaseId waiter = left.lease();
+    Wish waits = Wish.named("waits").exclusive("a");
+    left.entries(left.lease(), Wish.named("held").exclusive("a"));
+    left.entriesOfAnOwnStream(waiter, waits);
+    left.take();
+    Asked asked = bench.ask(waiter, waits);
+    bench.on(new ClientEvent.StreamClosed(asked.stream(), false));
+    bench.keepAliveFor(waiter, LINGER.plusSeconds(1));
+    // When
+    bench.on(new LifecycleEvent.Leaving());
+    // Then
+    assertThat(bench.all(StoreEffect.RecordPromises.class))
+        .flatExtracting(recorded -> recorded.promises().waiters().values())
+        .containsExactly(VOUCHED.minusSeconds(1));
+  }
+
+  @Test
+  void lockOfAStreamIsFreedWhenTheCoordinatorThatLeftWouldHaveFreedIt() {
+    // Given
+    LeaseId stream = left.leaseWithoutRecord();
+    left.entries(stream, Wish.named("held").exclusive("a"), true);
+    left.leftWith(promised(stream, Duration.ofSeconds(2)));
+    left.take();
+    // When
+    bench.pass(Duration.ofSeconds(2).minusNanos(1));
+    assertThat(bench.deletions()).isEmpty();
+    bench.pass(Duration.ofNanos(1));
+    // Then
+    assertThat(bench.deletions()).hasSize(1);
+  }
+
+  private static Promises promised(LeaseId lease, Duration left) {
+    return new Promises(Map.of(lease, left), Map.of());
   }
 
   @Test

@@ -298,6 +298,7 @@ class DeposedLeasesTest {
             bench.now,
             bench.now,
             false,
+            Optional.empty(),
             List.of(new SessionEvent.AdoptedLease(lease, 15_000, "tester", "hash", "")),
             List.of(
                 new SessionEvent.AdoptedEntry(

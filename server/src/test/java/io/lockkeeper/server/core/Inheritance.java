@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core;
 
 import io.lockkeeper.server.core.api.AcquireCommand;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedLease;
@@ -35,6 +36,7 @@ final class Inheritance {
   private final Bench bench;
   private final List<AdoptedLease> leases = new ArrayList<>();
   private final List<AdoptedEntry> entries = new ArrayList<>();
+  private Optional<Promises> promises = Optional.empty();
   private long numbers = 1_000;
 
   Inheritance(Bench bench) {
@@ -204,6 +206,11 @@ final class Inheritance {
     return key;
   }
 
+  /** The coordinator before has left in good order, and has recorded this. */
+  void leftWith(Promises recorded) {
+    promises = Optional.of(recorded);
+  }
+
   /** The store has taken stock of the session; no barrier has passed yet. */
   void adoptedAs(SessionKey key, boolean certain) {
     bench.on(
@@ -215,6 +222,7 @@ final class Inheritance {
             bench.now,
             bench.now,
             certain,
+            promises,
             leases,
             entries));
   }

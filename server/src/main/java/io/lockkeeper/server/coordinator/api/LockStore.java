@@ -73,8 +73,9 @@ public interface LockStore extends StoreEffect.Store {
 
   /**
    * Leaves: every lock session that owns something is dropped without being closed, so that peers
-   * can adopt it, and answered by {@link SessionEvent.SessionEnded} as deposed; then the member
-   * node goes, which tells the peers.
+   * can adopt it, and answered by {@link SessionEvent.SessionEnded} as deposed. The promises that
+   * were given for it are written into its claim before. Then the member node goes, which tells the
+   * peers.
    */
   void leave();
 }

@@ -94,6 +94,12 @@ public final class AcquisitionLifecycle {
     if (before.isHeld() && released) {
       core.follow(new FollowUp.Releasing(acquisition));
     }
+    if (after.state() == State.CANCELLED && acquisition.isToTryAgain()) {
+      // Its creation was refused, and is not tried again: no answer will come.
+      acquisition.refused();
+      apply(acquisition, new AcquisitionEvent.Refused(""));
+      deletions.onAnswered(acquisition);
+    }
     if (before.state() != State.ENDED && after.state() == State.ENDED) {
       forget(acquisition);
     }

@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.state.Hold;
 import io.lockkeeper.server.core.state.Lease;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Keeps what was adopted untouched while its client may rely on the coordinator that served it
@@ -57,6 +58,41 @@ public final class AdoptionGrace {
   /** Nobody else can vouch for the acquisitions of a lease any more. */
   public void wakeAll(Lease lease) {
     List.copyOf(lease.acquisitions().values()).forEach(this::wake);
+  }
+
+  /**
+   * The former coordinator left in good order, and would have withdrawn a request at that time, as
+   * its client had closed its stream: so does this one.
+   */
+  public void withdrawAt(Acquisition acquisition, long atNanos) {
+    acquisition.adoptedState().ifPresent(adoptedState -> adoptedState.withdrawnAt(atNanos));
+    acquisition
+        .timers()
+        .lingersUntil(
+            core.timers,
+            atNanos,
+            () -> {
+              wake(acquisition);
+              timeouts.linger(acquisition, core.now);
+            });
+  }
+
+  /** Returns when a request is withdrawn whose client has closed its stream, if it has. */
+  public OptionalLong withdrawnAtNanos(Acquisition acquisition) {
+    if (!acquisition.hasOwnStream()
+        || acquisition.target().isPresent()
+        || !acquisition.state().isWaiting()
+        || acquisition.isReliedOn()) {
+      return OptionalLong.empty();
+    }
+    OptionalLong at =
+        acquisition
+            .adoptedState()
+            .filter(adoptedState -> !adoptedState.isAwake())
+            .map(AdoptedState::withdrawnAtNanos)
+            .orElseGet(() -> acquisition.timers().lingersUntilNanos());
+    long latest = acquisition.awakeAtNanos(core.now) + core.settings.linger().toNanos();
+    return at.isPresent() ? at : OptionalLong.of(latest);
   }
 
   /** The client of an acquisition has repeated its request. */

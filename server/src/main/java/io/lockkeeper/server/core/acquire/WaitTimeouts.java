@@ -84,12 +84,12 @@ public final class WaitTimeouts {
 
   /** Gives an acquisition without its stream a while in which the same request may come again. */
   public void linger(Acquisition acquisition) {
-    acquisition
-        .timers()
-        .lingersUntil(
-            core.timers,
-            core.timers.at(
-                core.now + core.settings.linger().toNanos(), () -> lingerDue(acquisition)));
+    linger(acquisition, core.now + core.settings.linger().toNanos());
+  }
+
+  /** Withdraws the request of an acquisition without its stream at that time. */
+  void linger(Acquisition acquisition, long untilNanos) {
+    acquisition.timers().lingersUntil(core.timers, untilNanos, () -> lingerDue(acquisition));
   }
 
   /** What was granted ahead, and nobody has come for, has been given back elsewhere. */

@@ -173,6 +173,9 @@ public interface EventHandler {
   /** The coordinator is about to leave. */
   void onDraining(LifecycleEvent.Draining event);
 
+  /** See {@link LifecycleEvent.Leaving}. */
+  void onLeaving(LifecycleEvent.Leaving event);
+
   /** See {@link TimeEvent.Stalled}. */
   void onStalled(TimeEvent.Stalled event);
 }

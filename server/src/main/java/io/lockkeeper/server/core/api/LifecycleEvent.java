@@ -25,4 +25,15 @@ public sealed interface LifecycleEvent extends Event {
       handler.onDraining(this);
     }
   }
+
+  /**
+   * Its sessions are handed over now: it renews no lease any more. What it has promised is recorded
+   * ({@link StoreEffect.RecordPromises}).
+   */
+  record Leaving() implements LifecycleEvent {
+    @Override
+    public void applyTo(EventHandler handler) {
+      handler.onLeaving(this);
+    }
+  }
 }

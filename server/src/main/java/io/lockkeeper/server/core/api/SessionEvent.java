@@ -4,7 +4,9 @@ import io.lockkeeper.server.core.lock.EntryName;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** Something that happened to one lock session. */
 public sealed interface SessionEvent extends StoreEvent {
@@ -96,6 +98,7 @@ public sealed interface SessionEvent extends StoreEvent {
    *     owner's was sent after that
    * @param certain whether the previous owner is dead for certain, so that nobody can still rely on
    *     it
+   * @param promises what the previous owner recorded, if it left in good order
    * @param leases the lease records on it
    * @param entries the entries on it
    */
@@ -107,6 +110,7 @@ public sealed interface SessionEvent extends StoreEvent {
       long attachedAtNanos,
       long takenAtNanos,
       boolean certain,
+      Optional<Promises> promises,
       List<AdoptedLease> leases,
       List<AdoptedEntry> entries)
       implements SessionEvent {
@@ -115,6 +119,16 @@ public sealed interface SessionEvent extends StoreEvent {
     public SessionAdopted {
       leases = List.copyOf(leases);
       entries = List.copyOf(entries);
+    }
+
+    /**
+     * Returns for how long after the claim was taken the client of a lease can rely on what it was
+     * told before, if the previous owner recorded that.
+     */
+    public Optional<Long> promisedNanos(LeaseId lease) {
+      return promises
+          .flatMap(all -> Optional.ofNullable(all.leases().get(lease)))
+          .map(Duration::toNanos);
     }
 
     @Override

@@ -59,6 +59,9 @@ public sealed interface StoreEffect extends Effect {
     /** See {@link LeaseErasure}. */
     void eraseLease(EraseLease effect);
 
+    /** See {@link RecordPromises}. */
+    void recordPromises(RecordPromises effect);
+
     /** See {@link Barrier}. */
     void barrier(Barrier effect);
 
@@ -219,6 +222,20 @@ public sealed interface StoreEffect extends Effect {
     @Override
     public void applyTo(Store store) {
       store.eraseLease(this);
+    }
+  }
+
+  /**
+   * Record with the claim of a session what its adopter needs, when the coordinator leaves and the
+   * session is handed over.
+   *
+   * @param session the session
+   * @param promises what clients were promised
+   */
+  record RecordPromises(SessionKey session, Promises promises) implements StoreEffect {
+    @Override
+    public void applyTo(Store store) {
+      store.recordPromises(this);
     }
   }
 

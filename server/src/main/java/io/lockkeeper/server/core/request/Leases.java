@@ -104,7 +104,7 @@ public final class Leases {
       // Somebody else has chosen the same secret, or has had it stolen.
       core.fail(event.call(), Failure.Reason.SECRET_USED, SECRET_USED);
     } else if (open.filter(lease -> lease.hasSecret(event.secretHash())).isPresent()) {
-      open.get().renew(core.now);
+      renew(open.get());
       core.reply(event.call(), opened(open.get()));
     } else if (known.filter(lease -> !lease.wasOpen()).isPresent()) {
       core.fail(
@@ -137,7 +137,9 @@ public final class Leases {
   public Lease adopt(Lease lease, LockSession session) {
     register(lease, session);
     if (!lease.isStream()) {
-      lease.renew(core.now);
+      if (!lease.isDeadlineKnown()) {
+        lease.renew(core.now);
+      }
       armExpiry(lease);
     }
     return lease;
@@ -218,7 +220,7 @@ public final class Leases {
       answerEnding(event.call(), open);
       return;
     }
-    open.renew(core.now);
+    renew(open);
     long validFor = lifecycle.validForNanos(open);
     if (validFor <= 0) {
       core.fail(
@@ -337,6 +339,12 @@ public final class Leases {
             });
   }
 
+  private void renew(Lease lease) {
+    if (!core.leaving) {
+      lease.renew(core.now);
+    }
+  }
+
   /** Rejects a request that has no ending yet: its client sends it to another coordinator. */
   private void askElsewhere(Acquisition waiter) {
     if (waiter.state().isWaiting() || waiter.state().ending().isPresent()) {
@@ -350,7 +358,7 @@ public final class Leases {
   /** Gives every lease back the time in which its keep-alives could not be read. */
   public void onStalled(long nanos) {
     core.leases.values().stream()
-        .filter(lease -> !lease.isStream() && !lease.isEnding())
+        .filter(lease -> !lease.isStream() && !lease.isEnding() && !core.leaving)
         .forEach(lease -> lease.extend(nanos));
   }
 
@@ -419,7 +427,7 @@ public final class Leases {
     grace.attendAll(lease);
     lease.attach(Optional.of(event.stream()));
     core.streams.put(event.stream(), new CoreState.Subscriber.ForLease(lease));
-    lease.renew(core.now);
+    renew(lease);
     core.reply(
         event.call(),
         new Answer.LeaseAttached(

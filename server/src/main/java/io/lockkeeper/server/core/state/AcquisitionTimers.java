@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.state;
 
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The deadlines of one acquisition. */
 public final class AcquisitionTimers {
@@ -8,6 +9,7 @@ public final class AcquisitionTimers {
   private Optional<Timers.Timer> wait = Optional.empty();
   private Optional<Timers.Timer> position = Optional.empty();
   private Optional<Timers.Timer> linger = Optional.empty();
+  private OptionalLong lingersUntilNanos = OptionalLong.empty();
   private Optional<Timers.Timer> hold = Optional.empty();
   private Optional<Timers.Timer> deletion = Optional.empty();
   private long holdDeadlineNanos;
@@ -24,9 +26,15 @@ public final class AcquisitionTimers {
   }
 
   /** Until when it lingers without a stream, instead of an earlier time. */
-  public void lingersUntil(Timers timers, Timers.Timer timer) {
+  public void lingersUntil(Timers timers, long untilNanos, Runnable due) {
     linger.ifPresent(timers::cancel);
-    linger = Optional.of(timer);
+    linger = Optional.of(timers.at(untilNanos, due));
+    lingersUntilNanos = OptionalLong.of(untilNanos);
+  }
+
+  /** Returns until when it lingers, or lingered last, without a stream. */
+  public OptionalLong lingersUntilNanos() {
+    return lingersUntilNanos;
   }
 
   /**

@@ -3,6 +3,7 @@ package io.lockkeeper.server.core.state;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * How an acquisition came here that another coordinator served before, and what may be done with it
@@ -35,6 +36,7 @@ public final class AdoptedState {
   private Optional<Duration> longestHold = Optional.empty();
   private boolean repeated;
   private boolean claimed;
+  private OptionalLong withdrawnAtNanos = OptionalLong.empty();
   private boolean timed;
 
   /**
@@ -131,6 +133,16 @@ public final class AdoptedState {
     boolean first = !claimed;
     claimed = true;
     return first;
+  }
+
+  /** The former coordinator would have withdrawn the request at that time. */
+  public void withdrawnAt(long atNanos) {
+    withdrawnAtNanos = OptionalLong.of(atNanos);
+  }
+
+  /** Returns when the request is withdrawn although nobody may end it by another clock. */
+  public OptionalLong withdrawnAtNanos() {
+    return repeated ? OptionalLong.empty() : withdrawnAtNanos;
   }
 
   boolean isClaimed() {

@@ -63,6 +63,9 @@ public final class CoreState {
   /** Whether this coordinator is about to leave. */
   public boolean draining;
 
+  /** Whether this coordinator hands its sessions over: it renews no lease any more. */
+  public boolean leaving;
+
   /** How many other coordinators say that they can serve leases. */
   public int servingPeers;
 

@@ -73,6 +73,7 @@ public final class Lease {
   private boolean adopted;
   private long vouchedUntilNanos;
   private long awakeAtNanos;
+  private boolean deadlineKnown;
   private long pathBytes;
   private long entryBytes;
 
@@ -211,9 +212,13 @@ public final class Lease {
    * Makes a lease that another coordinator served before.
    *
    * @param adoption what was adopted with it
+   * @param repeatNanos how long a client that comes back may take to repeat its requests
    */
   public static Lease adopted(
-      SessionEvent.AdoptedLease record, SessionKey session, SessionEvent.SessionAdopted adoption) {
+      SessionEvent.AdoptedLease record,
+      SessionKey session,
+      SessionEvent.SessionAdopted adoption,
+      long repeatNanos) {
     long ttlNanos = Duration.ofMillis(record.ttlMillis()).toNanos();
     Lease lease =
         new Lease(
@@ -229,23 +234,50 @@ public final class Lease {
     lease.recorded = true;
     lease.recordWritten = true;
     lease.opened();
-    lease.vouchedBefore(adoption);
+    lease.vouchedBefore(adoption, repeatNanos);
     return lease;
   }
 
   /** Makes what is left of a lease that was a stream, or is ending: entries without a record. */
   public static Lease remains(
-      LeaseId id, SessionKey session, String holder, SessionEvent.SessionAdopted adoption) {
+      LeaseId id,
+      SessionKey session,
+      String holder,
+      SessionEvent.SessionAdopted adoption,
+      long repeatNanos) {
     Lease lease = ofStream(id, Caller.ANYBODY, session, adoption.epoch(), holder);
-    lease.vouchedBefore(adoption);
+    lease.vouchedBefore(adoption, repeatNanos);
     return lease;
   }
 
-  private void vouchedBefore(SessionEvent.SessionAdopted adoption) {
+  private void vouchedBefore(SessionEvent.SessionAdopted adoption, long repeatNanos) {
     adopted = true;
-    awakeAtNanos = adoption.takenAtNanos() + adoption.timeoutNanos();
+    long takenAt = adoption.takenAtNanos();
+    Optional<Long> promised = adoption.promisedNanos(id);
+    // Whatever was promised, the former bound of the session ends it.
+    long grace = adoption.timeoutNanos();
+    long vouched = Math.min(grace, promised.orElse(grace));
+    // A client that comes in the last moment has some time to repeat its requests.
+    awakeAtNanos = takenAt + Math.min(grace, vouched + repeatNanos);
     // A coordinator that is dead for certain vouches for nothing any more.
-    vouchedUntilNanos = adoption.certain() ? adoption.takenAtNanos() : awakeAtNanos;
+    vouchedUntilNanos = adoption.certain() ? takenAt : takenAt + vouched;
+    deadlineKnown = promised.isPresent();
+    deadlineNanos = takenAt + promised.orElse(0L);
+  }
+
+  /**
+   * Returns for how long its client can rely on it if it is not renewed.
+   *
+   * @param endingNanos how long after its end a client may not have heard of it
+   */
+  public Duration promised(long nowNanos, long endingNanos) {
+    long until = isStream ? vouchedUntilNanos : deadlineNanos;
+    return Duration.ofNanos(isEnding() ? endingNanos : Math.max(0, until - nowNanos));
+  }
+
+  /** Returns whether the coordinator that served it before recorded its deadline. */
+  public boolean isDeadlineKnown() {
+    return deadlineKnown;
   }
 
   /** Returns whether another coordinator served it before. */

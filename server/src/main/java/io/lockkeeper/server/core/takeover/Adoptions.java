@@ -4,8 +4,10 @@ import io.lockkeeper.server.core.acquire.AdoptionGrace;
 import io.lockkeeper.server.core.acquire.Grants;
 import io.lockkeeper.server.core.api.AcquireCommand;
 import io.lockkeeper.server.core.api.LeaseEnd;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.SessionEvent.AdoptedEntry;
+import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.lock.EntryDetails;
 import io.lockkeeper.server.core.lock.EntryTerms;
 import io.lockkeeper.server.core.lock.LeaseId;
@@ -78,10 +80,40 @@ public final class Adoptions {
     pool.onAdopted(event).ifPresent(session -> takeOver(session, event));
   }
 
+  /**
+   * Renews no lease any more, and records for whoever adopts the sessions for how long clients can
+   * rely on each.
+   */
+  public void onLeaving() {
+    core.leaving = true;
+    for (LockSession session : pool.all()) {
+      core.emit(new StoreEffect.RecordPromises(session.key(), promisesOn(session)));
+    }
+  }
+
+  private Promises promisesOn(LockSession session) {
+    Map<LeaseId, Duration> promised = new HashMap<>();
+    Map<UUID, Duration> waiters = new HashMap<>();
+    for (Lease lease : leases.on(session)) {
+      promised.put(lease.id(), lease.promised(core.now, core.settings.tick().toNanos()));
+      for (Acquisition acquisition : lease.acquisitions().values()) {
+        grace
+            .withdrawnAtNanos(acquisition)
+            .ifPresent(
+                at -> waiters.put(acquisition.id(), Duration.ofNanos(Math.max(0, at - core.now))));
+      }
+    }
+    return new Promises(promised, waiters);
+  }
+
+  private long repeatNanos() {
+    return core.settings.linger().toNanos();
+  }
+
   private void takeOver(LockSession session, SessionEvent.SessionAdopted event) {
     for (SessionEvent.AdoptedLease record : event.leases()) {
       leaveBehind(record.lease());
-      leases.adopt(Lease.adopted(record, session.key(), event), session);
+      leases.adopt(Lease.adopted(record, session.key(), event, repeatNanos()), session);
     }
     List<Acquisition> acquisitions = new ArrayList<>();
     Set<Lease> remains = new LinkedHashSet<>();
@@ -99,9 +131,20 @@ public final class Adoptions {
     event.leases().forEach(record -> createAgain(record.lease(), session));
     acquisitions.stream().filter(Adoptions::isIncomplete).forEach(rebuilds::remove);
     // What it granted last its clients may rely on, even if it is dead for certain.
-    core.timers.at(
-        event.takenAtNanos() + event.timeoutNanos(),
-        () -> leases.on(session).forEach(grace::wakeAll));
+    leases.on(session).stream()
+        .collect(Collectors.groupingBy(Lease::awakeAtNanos))
+        .forEach((at, same) -> core.timers.at(at, () -> same.forEach(grace::wakeAll)));
+    event
+        .promises()
+        .ifPresent(
+            promises ->
+                acquisitions.forEach(
+                    acquisition ->
+                        Optional.ofNullable(promises.waiters().get(acquisition.id()))
+                            .ifPresent(
+                                in ->
+                                    grace.withdrawAt(
+                                        acquisition, event.takenAtNanos() + in.toNanos()))));
     Set<LeaseId> streams = streamsOf(event.entries());
     remains.forEach(lease -> endRemains(lease, streams.contains(lease.id())));
     rebuilds.verify(acquisitions);
@@ -196,7 +239,8 @@ public final class Adoptions {
           LeaseId id = named.orElse(new LeaseId(tag, 0));
           leaveBehind(id);
           String holder = entry.read().details().holder();
-          return leases.adopt(Lease.remains(id, session.key(), holder, adoption), session);
+          return leases.adopt(
+              Lease.remains(id, session.key(), holder, adoption, repeatNanos()), session);
         });
   }
 

@@ -1,8 +1,15 @@
 package io.lockkeeper.server.zookeeper.record;
 
+import io.lockkeeper.server.core.api.Promises;
+import io.lockkeeper.server.core.lock.LeaseId;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -19,6 +26,7 @@ import tools.jackson.databind.JsonNode;
  * @param alone whether all who owned the session before are dead for certain
  * @param format the newest format of all who ever owned the session: what they have left on it may
  *     be of that format
+ * @param promises what the owner has promised to clients, if it left in good order
  */
 public record ClaimRecord(
     String owner,
@@ -27,13 +35,20 @@ public record ClaimRecord(
     long timeoutMillis,
     long epoch,
     boolean alone,
-    int format) {
+    int format,
+    Optional<Promises> promises) {
 
   /** No session of ours has a longer timeout. */
   private static final long MAX_TIMEOUT_MILLIS = 3_600_000;
 
   /** As many adoptions as a node has versions. */
   private static final long MAX_EPOCH = 0xffff_ffffL;
+
+  /** Longer than any lease lives without a keep-alive. */
+  private static final long MAX_PROMISE_MILLIS = Duration.ofDays(2).toMillis();
+
+  private static final Pattern UUID_TEXT =
+      Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
   private static final int MAX_PASSWORD_CHARS = 128;
 
@@ -45,7 +60,7 @@ public record ClaimRecord(
       long timeoutMillis,
       long epoch,
       boolean alone) {
-    this(owner, home, session, timeoutMillis, epoch, alone, RecordFormat.CURRENT);
+    this(owner, home, session, timeoutMillis, epoch, alone, RecordFormat.CURRENT, Optional.empty());
   }
 
   /**
@@ -70,7 +85,14 @@ public record ClaimRecord(
         timeoutMillis,
         epoch + 1,
         isLeftBehind(newOwner, newHome),
-        Math.max(format, RecordFormat.CURRENT));
+        Math.max(format, RecordFormat.CURRENT),
+        Optional.empty());
+  }
+
+  /** Returns the record of its owner that leaves in good order. */
+  public ClaimRecord leaving(Promises promised) {
+    return new ClaimRecord(
+        owner, home, session, timeoutMillis, epoch, alone, format, Optional.of(promised));
   }
 
   /** Returns the record's data. */
@@ -87,6 +109,12 @@ public record ClaimRecord(
     if (alone) {
       object.put("alone", true);
     }
+    promises.ifPresent(
+        promised ->
+            object.put(
+                "promises",
+                Map.of(
+                    "leases", millis(promised.leases()), "waiters", millis(promised.waiters()))));
     return Json.write(object);
   }
 
@@ -108,7 +136,42 @@ public record ClaimRecord(
                                 Json.number(object, "timeoutMillis"),
                                 Json.number(object, "epoch"),
                                 object.path("alone").asBoolean(false),
-                                RecordFormat.of(object))));
+                                RecordFormat.of(object),
+                                promises(object.path("promises")))));
+  }
+
+  /** Returns durations in whole milliseconds, never less than they were. */
+  private static Map<String, Long> millis(Map<?, Duration> durations) {
+    Map<String, Long> millis = new TreeMap<>();
+    durations.forEach((key, left) -> millis.put(key.toString(), Json.millis(left) + 1));
+    return millis;
+  }
+
+  private static Optional<Promises> promises(JsonNode object) {
+    if (!object.isObject()) {
+      return Optional.empty();
+    }
+    Map<LeaseId, Duration> leases = new HashMap<>();
+    durations(object.path("leases"))
+        .forEach((key, left) -> LeaseId.parse(key).ifPresent(lease -> leases.put(lease, left)));
+    Map<UUID, Duration> waiters = new HashMap<>();
+    durations(object.path("waiters"))
+        .forEach(
+            (key, left) ->
+                Optional.of(key)
+                    .filter(UUID_TEXT.asMatchPredicate())
+                    .ifPresent(id -> waiters.put(UUID.fromString(id), left)));
+    return Optional.of(new Promises(leases, waiters));
+  }
+
+  private static Map<String, Duration> durations(JsonNode object) {
+    Map<String, Duration> durations = new HashMap<>();
+    for (String key : object.propertyNames()) {
+      Json.natural(object, key)
+          .filter(millis -> millis <= MAX_PROMISE_MILLIS)
+          .ifPresent(millis -> durations.put(key, Duration.ofMillis(millis)));
+    }
+    return durations;
   }
 
   private static boolean isTimeout(long millis) {

@@ -114,6 +114,7 @@ final class AdoptedSession implements SessionStart {
             attachment.attachedAtNanos(),
             adoptedClaim.atNanos(),
             adoptedClaim.certain(),
+            adoptedClaim.promises(),
             found.leases(),
             found.entries()));
   }

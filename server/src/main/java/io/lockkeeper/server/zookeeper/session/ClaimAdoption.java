@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper.session;
 
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.zookeeper.client.Fence;
 import io.lockkeeper.server.zookeeper.client.Handle;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
@@ -37,6 +38,7 @@ final class ClaimAdoption extends RetriedChange {
   private final AdoptionListener listener;
   private long attemptedEpoch = -1;
   private boolean certain;
+  private Optional<Promises> promises = Optional.empty();
 
   /** Hears how it ends. */
   interface AdoptionListener {
@@ -131,6 +133,7 @@ final class ClaimAdoption extends RetriedChange {
       finish(() -> listener.onTaken(taken(claim.record(), stat)));
     } else if (orphaned.test(name, claim) && isUsable(claim.version())) {
       certain = claim.record().isLeftBehind(self.coordinatorId(), self.home());
+      promises = claim.record().promises();
       write(handle, claim.record().by(self.coordinatorId(), self.home()), claim.version());
     } else {
       fail();
@@ -179,7 +182,8 @@ final class ClaimAdoption extends RetriedChange {
         ours.session(),
         Duration.ofMillis(ours.timeoutMillis()),
         System.nanoTime(),
-        certain);
+        certain,
+        promises);
   }
 
   private void onFailure(int rc) {

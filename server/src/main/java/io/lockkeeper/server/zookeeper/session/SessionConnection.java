@@ -1,5 +1,6 @@
 package io.lockkeeper.server.zookeeper.session;
 
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.zookeeper.client.HandleListener;
 import io.lockkeeper.server.zookeeper.client.MultiReply;
@@ -55,6 +56,8 @@ public final class SessionConnection
   private final SessionStart beginning;
   private ConnectionState state = ConnectionState.BEGINNING;
   private boolean closing;
+  private boolean handingOver;
+  private Optional<Promises> promises = Optional.empty();
   private Runnable whenEnded = () -> {};
   private Optional<SessionProof> proof = Optional.empty();
 
@@ -126,7 +129,10 @@ public final class SessionConnection
 
   /** Proves the session on a fresh connection, then resolves what is in doubt, then opens it. */
   private void prove() {
-    if (state != ConnectionState.SUSPENDED || !attachment.isConnected() || commit.inFlight() > 0) {
+    if (state != ConnectionState.SUSPENDED
+        || handingOver
+        || !attachment.isConnected()
+        || commit.inFlight() > 0) {
       return;
     }
     state = ConnectionState.PROVING;
@@ -263,8 +269,28 @@ public final class SessionConnection
         });
   }
 
-  /** Drops the handle, and leaves the session to whoever adopts it. */
+  /** Records what clients were promised when the session is handed over. */
+  public void promises(Promises recorded) {
+    promises = Optional.of(recorded);
+  }
+
+  /** Leaves the session to whoever adopts it, with the promises if there are some to record. */
   private void handOver() {
+    Optional<Claim> claim = beginning.claim();
+    if (promises.isPresent() && claim.isPresent() && attachment.isConnected() && !handingOver) {
+      handingOver = true;
+      proof.ifPresent(SessionProof::cancel);
+      state = ConnectionState.SUSPENDED;
+      commit.hold();
+      context.executor().after(FAREWELL_MILLIS, this::drop);
+      ClaimFarewell.write(context, attachment.handle(), claim.get(), promises.get(), this::drop);
+    } else if (!handingOver) {
+      drop();
+    }
+  }
+
+  /** Drops the handle; the session lives on. */
+  private void drop() {
     if (state != ConnectionState.ENDED) {
       context.stats().add(StoreStats.StoreCount.SESSIONS_HANDED_OVER, 1);
       attachment.abandon();

@@ -129,13 +129,18 @@ public final class SessionConnections {
     return takings.size() + (int) sessions.values().stream().filter(s -> s.isBeginning()).count();
   }
 
-  /** Closes empty sessions, leaves the others to whoever adopts them, and takes no new ones. */
-  public void leave() {
+  /**
+   * Closes empty sessions, leaves the others to whoever adopts them, and takes no new ones. Then
+   * runs {@code gone}, in two seconds at the latest.
+   */
+  public void leave(Runnable gone) {
     left = true;
     Set<SessionKey> given = Set.copyOf(takings.keySet());
     cancelTakings();
     given.forEach(key -> context.events().accept(new SessionEnded(key, true)));
-    List.copyOf(sessions.values()).forEach(session -> session.leave(() -> {}));
+    List<SessionConnection> all = List.copyOf(sessions.values());
+    Countdown countdown = new Countdown(all.size(), gone);
+    all.forEach(session -> session.leave(countdown::one));
   }
 
   /** As {@link #leave}, and tells the coordinator nothing of it; then runs {@code down}. */

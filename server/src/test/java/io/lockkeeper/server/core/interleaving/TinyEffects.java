@@ -115,6 +115,7 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
                     sentAt,
                     takenAt,
                     certain,
+                    Optional.empty(),
                     List.copyOf(taken.session.leases.values()),
                     world.has(TinyWorld.Mistake.ENTRIES_OVERLOOKED)
                         ? List.of()
@@ -183,6 +184,9 @@ final class TinyEffects implements EffectHandler, StoreEffect.Store {
           return Optional.of(new StoreEvent.LeaseErased(effect.session(), effect.lease()));
         });
   }
+
+  @Override
+  public void recordPromises(StoreEffect.RecordPromises effect) {}
 
   @Override
   public void barrier(StoreEffect.Barrier effect) {

@@ -78,6 +78,8 @@ final class Sim {
     EPOCH_UNCHECKED,
     /** What was adopted is left alone for a second, and not for a session timeout. */
     GRACE_TOO_SHORT,
+    /** Each takeover gives a lease its whole time to live once more. */
+    TIME_LEFT_FORGOTTEN,
     /** Whoever is not there is taken for dead. */
     ABSENT_TAKEN_FOR_DEAD,
     /** Who leaves closes its sessions, with all that they own. */

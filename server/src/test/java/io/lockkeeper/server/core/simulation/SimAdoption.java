@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.simulation;
 
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -18,6 +19,7 @@ final class SimAdoption {
   private final SimClaims.Claim claim;
   private final SimConnection connection;
   private boolean certain;
+  private Optional<Promises> promises = Optional.empty();
   private List<SessionEvent.AdoptedLease> leases = List.of();
   private List<SessionEvent.AdoptedEntry> entries = List.of();
 
@@ -68,6 +70,7 @@ final class SimAdoption {
     if (!won || sim.claims.find(claim.name).isEmpty()) {
       connection.end(true);
     } else {
+      promises = sim.has(Sim.Mutant.TIME_LEFT_FORGOTTEN) ? Optional.empty() : claim.left;
       long early = SimConnection.TIMEOUT - Sim.SECOND;
       long takenAt = sim.now - (sim.has(Sim.Mutant.GRACE_TOO_SHORT) ? early : 0);
       connection.adopt(
@@ -95,6 +98,7 @@ final class SimAdoption {
         attachedAt,
         takenAt,
         certain,
+        promises,
         leases,
         entries);
   }

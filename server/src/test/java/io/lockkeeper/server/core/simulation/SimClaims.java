@@ -1,6 +1,8 @@
 package io.lockkeeper.server.core.simulation;
 
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.lock.LeaseId;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +21,12 @@ final class SimClaims {
 
     /** Whether all who owned the session before its owner are dead for certain. */
     boolean alone = true;
+
+    /** What its owner has promised, if it has left in good order. */
+    Optional<Promises> promises = Optional.empty();
+
+    /** What the one before its owner had promised. */
+    Optional<Promises> left = Optional.empty();
 
     private Claim(String name, SimSession session, SimCoordinator owner) {
       this.name = name;
@@ -49,6 +57,8 @@ final class SimClaims {
     boolean free = claims.containsKey(claim.name) && claim.version == version;
     if (free) {
       claim.version++;
+      claim.left = claim.promises;
+      claim.promises = Optional.empty();
       claim.alone &= taker.peers.isPredecessor(claim.owner);
       claim.owner = taker;
       taken++;
@@ -74,6 +84,15 @@ final class SimClaims {
         .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
         .map(claim -> claim.owner)
         .findFirst();
+  }
+
+  /** Returns what is left of a lease, as the coordinator before its owner's has recorded. */
+  Optional<Duration> leftWith(LeaseId lease) {
+    return claims.values().stream()
+        .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
+        .findFirst()
+        .flatMap(claim -> claim.left)
+        .flatMap(promises -> Optional.ofNullable(promises.leases().get(lease)));
   }
 
   /** Returns on which session a lease is, by its record. */

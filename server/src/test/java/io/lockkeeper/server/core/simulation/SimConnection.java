@@ -1,5 +1,6 @@
 package io.lockkeeper.server.core.simulation;
 
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -72,6 +73,7 @@ final class SimConnection {
   private final SimTouches touches;
   private final List<Proof> proofs = new ArrayList<>();
   private boolean ended;
+  private Optional<Promises> promises = Optional.empty();
   private int epoch;
   private long lastArrival;
   private long lastReply;
@@ -162,9 +164,19 @@ final class SimConnection {
         Optional::empty);
   }
 
+  /** Takes what is to be recorded when the session is left. */
+  void promises(Promises recorded) {
+    promises = Optional.of(recorded);
+  }
+
   /** Leaves the session: an empty one for good, another to whoever adopts it. */
   void leave() {
     if (!ended) {
+      if (promises.isPresent() && isOurs() && link == Link.UP && !sim.chance(10)) {
+        applySomeOfWhatIsUnderWay();
+        claim.orElseThrow().promises = promises;
+        claim.orElseThrow().version = ++claimVersion;
+      }
       boolean all = sim.has(Sim.Mutant.CLOSED_WHEN_LEFT);
       boolean empty = (all || session.isEmpty()) && isOurs();
       abandon();

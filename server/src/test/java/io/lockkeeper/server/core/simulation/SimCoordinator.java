@@ -154,6 +154,7 @@ final class SimCoordinator {
     sim.holds.afterStep(this);
     contention.afterStep(wanted);
     sim.known.afterStep(this, event);
+    sim.losses.afterStep(this, event);
     boolean keepLate =
         sim.has(Sim.Mutant.LATE_CREATE_KEPT) && event instanceof StoreEvent.EntriesCreated;
     for (Effect each : saboteur.hastened(wanted)) {
@@ -295,6 +296,11 @@ final class SimCoordinator {
   }
 
   private void leave() {
+    step(new LifecycleEvent.Leaving());
+    sim.after(sim.delay(100), () -> take(this::handOver));
+  }
+
+  private void handOver() {
     List.copyOf(connections.values()).forEach(SimConnection::leave);
     member.leave();
     sim.after(sim.delay(500), () -> take(this::die));

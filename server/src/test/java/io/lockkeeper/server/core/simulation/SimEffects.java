@@ -103,6 +103,13 @@ final class SimEffects implements EffectHandler, StoreEffect.Store {
   }
 
   @Override
+  public void recordPromises(StoreEffect.RecordPromises effect) {
+    sim.losses.onPromises(coordinator, effect.promises());
+    Optional.ofNullable(coordinator.on(effect.session()))
+        .ifPresent(connection -> connection.promises(effect.promises()));
+  }
+
+  @Override
   public void barrier(StoreEffect.Barrier effect) {
     coordinator.feed.barrier(effect.barrier());
   }

@@ -5,8 +5,10 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Event;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
+import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -36,6 +38,10 @@ final class SimLosses {
   private final Sim sim;
   private final Map<String, SessionEvent.SessionAdopted> adoptions = new HashMap<>();
   private final Map<String, Long> safeUntil = new HashMap<>();
+
+  /** Until when each lease may live at each coordinator if its client does not come. */
+  private final Map<String, Long> livesUntil = new HashMap<>();
+
   private final Set<LockName> forced = new HashSet<>();
   private final Map<LockName, Long> opened = new HashMap<>();
   private final Set<String> visited = new HashSet<>();
@@ -76,7 +82,11 @@ final class SimLosses {
 
   void beforeStep(SimCoordinator coordinator, Event event) {
     if (event instanceof ClientEvent.OpenLease open) {
+      livesUntil.merge(place(coordinator, open.lease()), sim.now + open.ttl().toNanos(), Math::max);
       renew(coordinator, open.lease(), open.ttl().toNanos());
+    } else if (event instanceof TimeEvent.Stalled stalled) {
+      livesUntil.replaceAll(
+          (place, until) -> place.startsWith(coordinator + "/") ? until + stalled.nanos() : until);
     } else if (event instanceof ClientEvent.KeepAlive keepAlive) {
       visit(coordinator, keepAlive.lease());
     } else if (event instanceof ClientEvent.AttachLease attach
@@ -103,7 +113,9 @@ final class SimLosses {
           .entries()
           .forEach(e -> visited.remove(coordinator + "/" + e.read().details().leaseId()));
       for (SessionEvent.AdoptedLease lease : adopted.leases()) {
-        safeUntil.put(place(coordinator, lease.lease()), graceEnd(adopted));
+        long end = graceEnd(adopted, Optional.of(lease.lease()));
+        safeUntil.put(place(coordinator, lease.lease()), end);
+        livesUntil.put(place(coordinator, lease.lease()), livesUntil(adopted, lease, end));
         visited.remove(place(coordinator, lease.lease()));
       }
     }
@@ -117,8 +129,54 @@ final class SimLosses {
     return opened.containsKey(lock) && opened.get(lock) + READ_NANOS >= beganAt;
   }
 
-  private static long graceEnd(SessionEvent.SessionAdopted adopted) {
-    return adopted.takenAtNanos() + (adopted.certain() ? 0 : adopted.timeoutNanos());
+  private static long graceEnd(SessionEvent.SessionAdopted adopted, Optional<LeaseId> lease) {
+    long promised = lease.flatMap(adopted::promisedNanos).orElse(adopted.timeoutNanos());
+    return adopted.takenAtNanos()
+        + (adopted.certain() ? 0 : Math.min(adopted.timeoutNanos(), promised));
+  }
+
+  /** Returns until when a lease lives whose client does not come. */
+  private long livesUntil(
+      SessionEvent.SessionAdopted adopted, SessionEvent.AdoptedLease lease, long graceEnd) {
+    return sim.claims
+        .leftWith(lease.lease())
+        .map(promised -> adopted.takenAtNanos() + promised.toNanos())
+        .orElseGet(() -> Math.max(graceEnd, sim.now + lease.ttlMillis() * Sim.MILLI));
+  }
+
+  /** A coordinator leaves: what it says is left of a lease is what its client counts on. */
+  void onPromises(SimCoordinator coordinator, Promises promises) {
+    promises
+        .leases()
+        .forEach(
+            (id, left) -> {
+              Lease lease = coordinator.kernel.core.leases.get(id);
+              if (!lease.isEnding() && !lease.isStream()) {
+                long until = sim.now + left.toNanos();
+                long safe = safeUntil.getOrDefault(place(coordinator, id), 0L);
+                SimRules.check(
+                    left.isZero() || until >= safe,
+                    () -> "promised less than was told: " + lease.id().tag());
+                checkLife(coordinator, id, until);
+              }
+            });
+  }
+
+  void afterStep(SimCoordinator coordinator, Event event) {
+    if (event instanceof SessionEvent.SessionAdopted adopted) {
+      adopted.leases().stream()
+          .flatMap(
+              record ->
+                  Optional.ofNullable(coordinator.kernel.core.leases.get(record.lease())).stream())
+          .forEach(lease -> checkLife(coordinator, lease.id(), lease.deadlineNanos()));
+    }
+  }
+
+  /** However often coordinators leave, a lease lives no longer than its client was promised. */
+  private void checkLife(SimCoordinator coordinator, LeaseId lease, long until) {
+    SimRules.check(
+        until <= livesUntil.getOrDefault(place(coordinator, lease), Long.MAX_VALUE),
+        () -> "lives longer than its client was promised: " + lease.tag() + " at " + coordinator);
   }
 
   private static String place(SimCoordinator coordinator, LeaseId lease) {
@@ -126,6 +184,13 @@ final class SimLosses {
   }
 
   private void visit(SimCoordinator coordinator, LeaseId id) {
+    if (coordinator.kernel.core.leaving) {
+      return;
+    }
+    Optional.ofNullable(coordinator.kernel.core.leases.get(id))
+        .ifPresent(
+            lease ->
+                livesUntil.merge(place(coordinator, id), sim.now + lease.ttlNanos(), Math::max));
     Optional.ofNullable(coordinator.kernel.core.leases.get(id))
         .filter(lease -> lease.state() == Lease.State.OPEN && lease.deadlineNanos() > sim.now)
         .ifPresent(lease -> renew(coordinator, id, lease.ttlNanos()));
@@ -171,18 +236,29 @@ final class SimLosses {
   /** What was adopted stays until its client has come, or nobody can rely on it any more. */
   void onDelete(SimCoordinator coordinator, StoreEffect.DeleteEntries effect) {
     SessionEvent.SessionAdopted adopted = adoptions.get(coordinator + "/" + effect.session());
-    if (adopted == null
-        || sim.now >= graceEnd(adopted)
-        || isBoundLost(coordinator, effect.session())) {
+    if (adopted == null || isBoundLost(coordinator, effect.session())) {
       return;
     }
     List<SimNode> nodes =
         effect.entries().stream()
             .flatMap(ref -> sim.zooKeeper.find(ref.lock(), ref.entry()).stream())
+            .filter(node -> sim.now < graceEnd(adopted, node))
             .toList();
     // Whoever has to give one lock has to give all of its request.
     nodes.stream().filter(node -> forced.contains(node.lock)).forEach(this::dispossess);
     nodes.forEach(node -> checkAbandoned(coordinator, adopted, node));
+  }
+
+  private static long graceEnd(SessionEvent.SessionAdopted adopted, SimNode node) {
+    long end = graceEnd(adopted, LeaseId.parse(node.details.leaseId()));
+    return adopted
+        .promises()
+        .flatMap(
+            promises ->
+                node.name.id().map(id -> promises.waiters().getOrDefault(id, Duration.ZERO)))
+        .filter(left -> !left.isZero())
+        .map(left -> Math.min(end, adopted.takenAtNanos() + left.toNanos()))
+        .orElse(end);
   }
 
   /** Whoever shares the entry gives it, too. */

@@ -2,8 +2,13 @@ package io.lockkeeper.server.zookeeper.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lockkeeper.server.core.api.Promises;
+import io.lockkeeper.server.core.lock.LeaseId;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,7 +35,18 @@ final class ClaimRecordTest {
     // Given
     ClaimRecord plain = record("c1", "", 0, false);
     ClaimRecord full = record("c2", "h", 7, true);
-    // Then
+    Promises promises =
+        new Promises(
+            Map.of(new LeaseId(1, -1), Duration.ofMillis(4_500)),
+            Map.of(new UUID(1, 2), Duration.ofNanos(1)));
+    byte[] left = full.leaving(promises).write();
+    // Then: durations are never shorter than they were
+    assertThat(ClaimRecord.read(NAME, left).orElseThrow().promises())
+        .contains(
+            new Promises(
+                Map.of(new LeaseId(1, -1), Duration.ofMillis(4_501)),
+                Map.of(new UUID(1, 2), Duration.ofMillis(1))));
+    assertThat(full.leaving(promises).by("c3", "h").promises()).isEmpty();
     assertThat(ClaimRecord.read(NAME, plain.write())).contains(plain);
     assertThat(ClaimRecord.read(NAME, full.write())).contains(full);
     assertThat(new String(full.write(), StandardCharsets.UTF_8))
