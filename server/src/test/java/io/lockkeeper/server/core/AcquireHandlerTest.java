@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Test;
 
 /** What is asked for, twice, wrongly, by strangers, and by clients that vanish. */
 class AcquireHandlerTest {
-
   private final Bench bench = Bench.ready();
   private final LeaseId lease = bench.lease();
 
@@ -82,7 +81,6 @@ class AcquireHandlerTest {
     assertThat(bench.tells("try"))
         .extracting(Effect.Tell::stream)
         .containsExactly(meanwhile.stream(), last.stream());
-    assertThat(bench.deletions()).hasSize(1);
     assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(2);
   }
 

@@ -17,13 +17,8 @@ import io.lockkeeper.server.web.HttpSettings;
 import io.lockkeeper.server.web.http.HttpListener;
 import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
-import io.lockkeeper.v1.GetLockRequest;
-import io.lockkeeper.v1.GetLockResponse;
 import io.lockkeeper.v1.Granted;
 import io.lockkeeper.v1.Heartbeat;
-import io.lockkeeper.v1.ListLocksRequest;
-import io.lockkeeper.v1.ListLocksResponse;
-import io.lockkeeper.v1.LockServiceGrpc.LockServiceImplBase;
 import io.lockkeeper.v1.LockState;
 import io.lockkeeper.v1.Queued;
 import io.lockkeeper.v1.SnapshotEnd;
@@ -49,7 +44,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -69,57 +63,6 @@ class ApiTest {
       Pattern.compile("lockkeeper_refused_total\\{limit=\"http-unread\"} [1-9]");
 
   private HttpEndpoint endpoint;
-
-  /** A call that waits to be answered. */
-  private record Call<Q, R>(Q request, ServerCallStreamObserver<R> answer) {}
-
-  private static final class Services extends LockServiceImplBase {
-    final BlockingQueue<Call<AcquireRequest, AcquireResponse>> acquires =
-        new LinkedBlockingQueue<>();
-    final BlockingQueue<Call<WatchRequest, WatchResponse>> watches = new LinkedBlockingQueue<>();
-
-    @Override
-    public void getLock(GetLockRequest request, StreamObserver<GetLockResponse> answer) {
-      if (request.getName().equals("broken")) {
-        answer.onError(Status.UNAVAILABLE.withDescription("no ZooKeeper").asRuntimeException());
-        return;
-      }
-      answer.onNext(
-          GetLockResponse.newBuilder()
-              .setLock(
-                  LockState.newBuilder()
-                      .setName(request.getName())
-                      .setQueueLength(request.getQueueLimit()))
-              .build());
-      answer.onCompleted();
-    }
-
-    @Override
-    public void listLocks(ListLocksRequest request, StreamObserver<ListLocksResponse> answer) {
-      answer.onNext(
-          ListLocksResponse.newBuilder()
-              .addLocks(LockState.newBuilder().setName(request.getPrefix()))
-              .setNextPageToken("next")
-              .build());
-      answer.onCompleted();
-    }
-
-    @Override
-    public void acquire(AcquireRequest request, StreamObserver<AcquireResponse> answer) {
-      acquires.add(new Call<>(request, cancellable(answer)));
-    }
-
-    @Override
-    public void watch(WatchRequest request, StreamObserver<WatchResponse> answer) {
-      watches.add(new Call<>(request, cancellable(answer)));
-    }
-
-    private static <R> ServerCallStreamObserver<R> cancellable(StreamObserver<R> answer) {
-      ServerCallStreamObserver<R> call = (ServerCallStreamObserver<R>) answer;
-      call.setOnCancelHandler(() -> {});
-      return call;
-    }
-  }
 
   private static <T> T next(BlockingQueue<T> calls) throws InterruptedException {
     return Optional.ofNullable(calls.poll(60, TimeUnit.SECONDS)).orElseThrow();
@@ -286,7 +229,7 @@ class ApiTest {
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       visitor.setSoTimeout(60_000);
       visitor.getOutputStream().write(acquire("Content-Length: " + body.length(), body));
-      Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
+      Services.Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
       // When
       call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
       call.answer().onNext(AcquireResponse.newBuilder().setGranted(Granted.newBuilder()).build());
@@ -306,7 +249,7 @@ class ApiTest {
   @Test
   void visitorWhoGoesBeforeAnythingWasToldEndsTheCall() throws Exception {
     // Given
-    Call<AcquireRequest, AcquireResponse> call;
+    Services.Call<AcquireRequest, AcquireResponse> call;
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       visitor.getOutputStream().write(acquire("Content-Length: 2", "{}"));
       call = next(services.acquires);
@@ -322,7 +265,7 @@ class ApiTest {
     byte[] acquire = acquire("Content-Length: 2", "{}");
     try (Socket visitor = new Socket("127.0.0.1", endpoint.port())) {
       visitor.getOutputStream().write(acquire);
-      Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
+      Services.Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
       call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
       // When
       visitor.getOutputStream().write(acquire);
@@ -341,7 +284,7 @@ class ApiTest {
         .onError(Status.RESOURCE_EXHAUSTED.withDescription("too many").asRuntimeException());
     // When
     var failed = client.sendAsync(post("/v1/acquire", "{}"), BodyHandlers.ofString());
-    Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
+    Services.Call<AcquireRequest, AcquireResponse> call = next(services.acquires);
     call.answer().onNext(AcquireResponse.newBuilder().setQueued(Queued.newBuilder()).build());
     call.answer().onError(Status.UNAVAILABLE.withDescription("gone").asRuntimeException());
     // Then
@@ -356,7 +299,7 @@ class ApiTest {
     // Given
     HttpRequest again = request("/v1/watch?names=a&names=b").header("Last-Event-ID", "41").build();
     var response = client.sendAsync(again, BodyHandlers.ofString());
-    Call<WatchRequest, WatchResponse> call = next(services.watches);
+    Services.Call<WatchRequest, WatchResponse> call = next(services.watches);
     // When
     call.answer()
         .onNext(
@@ -413,7 +356,7 @@ class ApiTest {
     var response =
         client.sendAsync(
             request("/v1/watch").header("Last-Event-ID", "41").build(), BodyHandlers.ofLines());
-    Call<WatchRequest, WatchResponse> call = next(services.watches);
+    Services.Call<WatchRequest, WatchResponse> call = next(services.watches);
     // Then
     assertThat(response.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
     call.answer().onCompleted();
