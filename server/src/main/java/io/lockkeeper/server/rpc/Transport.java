@@ -31,11 +31,12 @@ import java.util.concurrent.TimeUnit;
 final class Transport {
 
   /**
-   * How many calls one connection may reset in {@link #RESET_SECONDS}. Hanging up is how an Acquire
-   * stream without a lease releases its lock, so a busy client does it some hundred times a second;
-   * a flood costs ZooKeeper two writes for each.
+   * How many calls one connection can reset in {@link #RESET_SECONDS}. Hanging up is how an Acquire
+   * stream without a lease releases its lock, so a busy client does it some hundred times a second,
+   * and one that stops does it for all of its open calls at once. A flood costs ZooKeeper two
+   * writes for each.
    */
-  private static final int RESETS = 10_000;
+  private static final int RESETS = 5_000;
 
   private static final int RESET_SECONDS = 10;
 
