@@ -73,9 +73,10 @@ final class CutOffCoordinatorIT {
 
       // Then
       assertThat(nextToken).isGreaterThan(token);
+      // The entry of the former holder is ahead until its client repeats the release.
+      holder.release("held");
       assertThat(next.awaitToken("next")).isEqualTo(nextToken);
       assertThat(third.find("third", EventCase.GRANTED)).isEmpty();
-      holder.release("held");
       next.release("next");
       assertThat(third.awaitToken("third")).isGreaterThan(nextToken);
     }
