@@ -16,14 +16,18 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
-from lockkeeper.v1 import acquisition_pb2, session_pb2
+from lockkeeper.v1 import acquisition_pb2, lease_service_pb2, lease_service_pb2_grpc, session_pb2
 from lockkeeper.v1 import lock_service_pb2_grpc as rpc
 
 OPENING = 3.0  # how long a server may take to answer an open, at most
+CLOSING = 60.0  # how long to try to close a lease that was given up
 NEVER = float("inf")
 # Goes on while the machine is suspended, where there is such a clock.
 now = functools.partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 HOPELESS = [getattr(grpc.StatusCode, c) for c in "INVALID_ARGUMENT UNIMPLEMENTED UNAUTHENTICATED PERMISSION_DENIED".split()]
+PASSING = [getattr(grpc.StatusCode, c) for c in "UNAVAILABLE DEADLINE_EXCEEDED CANCELLED UNKNOWN".split()]
+KEPT = ["CLOSED", "SUPERSEDED", "FAILED_PRECONDITION"]  # leases that need no closing, or are another's
+FINAL = [None, "lost", "not_acquired", "released"]  # events that need no release; None: of a later version
 ENDINGS = {"waiting": "not_acquired", "held": "lost", "releasing": "released"}  # by the state that ends
 
 
@@ -55,6 +59,7 @@ class Lease:
         self.is_open = self.closing = self.over = False
         self.loop, self.timers = asyncio.get_running_loop(), {}
         self.task = self.loop.create_task(self.run())
+        self.closed = None  # the task that closes the lease after it was given up
 
     # What a caller may ask for.
 
@@ -79,6 +84,8 @@ class Lease:
         self.send(close=session_pb2.CloseSession())
         await asyncio.wait([self.task], timeout=5)
         self.end("CLOSED")
+        if self.closed:
+            await asyncio.wait([self.closed], timeout=5)
 
     # One stream after the other.
 
@@ -217,8 +224,8 @@ class Lease:
 
     def on_event(self, event):
         acquisition, kind = self.acquisitions.get(event.request_id), event.WhichOneof("event")
-        if acquisition is None and kind in ("queued", "granted"):
-            self.send(release=acquisition_pb2.ReleaseRequest(request_id=event.request_id))  # nobody waits for it any more
+        if acquisition is None and kind not in FINAL:
+            self.release_unknown(event.request_id)
         if acquisition is None or not self.is_new(acquisition, event):
             return
         if kind == "granted":
@@ -231,6 +238,12 @@ class Lease:
             self.finish(acquisition, reason_of(getattr(event, kind)))
         elif kind == "released":
             self.finish(acquisition)
+
+    def release_unknown(self, request_id):
+        """A server has queued or granted what is over here. The caller is told nothing."""
+        self.acquisitions[request_id] = unknown = Acquisition(request_id, [], None)
+        unknown.told = True
+        self.release(request_id)
 
     def is_new(self, acquisition, event):
         number = (event.epoch, event.sequence)
@@ -274,12 +287,30 @@ class Lease:
 
     def end(self, reason):
         """The lease is over, with all that it held."""
+        if self.over:
+            return
         self.over = True
         self.task.cancel()
         for acquisition in list(self.acquisitions.values()):
             self.finish(acquisition, reason)
         for name in list(self.timers):
             self.timer(name)
+        if self.lease_id and reason not in KEPT:
+            self.closed = self.loop.create_task(self.close_lease())
+
+    async def close_lease(self):
+        """Closes the lease that was given up: whoever serves it would keep its locks until it expires."""
+        give_up = now() + CLOSING
+        request = lease_service_pb2.CloseLeaseRequest(lease_id=self.lease_id)
+        for failures, server in enumerate(itertools.cycle(self.servers)):
+            async with grpc.aio.insecure_channel(server) as channel:
+                try:
+                    return await lease_service_pb2_grpc.LeaseServiceStub(channel).CloseLease(request, timeout=OPENING)
+                except grpc.aio.AioRpcError as error:
+                    self.attempts, pause = failures, retry_delay(error.trailing_metadata())
+                    if error.code() not in PASSING or now() > give_up:
+                        return None
+            await asyncio.sleep(max(pause, self.backoff()))
 
     # Small things.
 

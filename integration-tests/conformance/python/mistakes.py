@@ -455,6 +455,27 @@ class LetsAGrantUndoARelease(Lease):
         super().on_granted(acquisition, granted)
 
 
+class LeavesItsOldLeaseOpen(Lease):
+    found_by = "Close.leaseThatIsGivenUpIsClosed"
+
+    async def close_lease(self):
+        pass
+
+
+class LeavesWhatItDoesNotKnow(Lease):
+    found_by = "Release.requestThatTheClientDoesNotHaveIsReleased"
+
+    def release_unknown(self, request_id):
+        pass
+
+
+class ReleasesWhatItDoesNotKnowForEachEvent(Lease):
+    found_by = "Release.requestThatTheClientDoesNotHaveIsReleased"
+
+    def release_unknown(self, request_id):
+        self.send(release=acquisition_pb2.ReleaseRequest(request_id=request_id))
+
+
 MISTAKES = {mistake.__name__: mistake for mistake in Lease.__subclasses__()}
 
 if __name__ == "__main__":

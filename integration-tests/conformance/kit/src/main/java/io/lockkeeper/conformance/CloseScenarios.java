@@ -6,6 +6,7 @@ import io.lockkeeper.conformance.Stage.Held;
 import io.lockkeeper.v1.CloseSession;
 import io.lockkeeper.v1.ErrorReason;
 import io.lockkeeper.v1.LeaseEndReason;
+import java.util.List;
 import java.util.Map;
 
 /** How a client leaves. */
@@ -62,6 +63,27 @@ final class CloseScenarios {
     next.leaseEnded(LeaseEndReason.LEASE_END_REASON_CLOSED);
     next.end();
     stage.expect("", "closed");
+  }
+
+  @Sentence(
+      "A lease that the client gives up is closed by `CloseLease` with its id, at any server.")
+  static void leaseThatIsGivenUpIsClosed(Stage stage) {
+    Held held = stage.heldOfSilentServer(Terms.SHORT);
+    ScriptedServer server = held.server();
+    server.refusesNextClosing();
+    stage.mustLoseAt("a", held.open().plusMillis(Terms.SHORT.validForMillis()));
+    List<ServedStream> unused = server.furtherStreams(); // What it has tried meanwhile.
+    stage.acquire("b");
+    ServedStream next = server.stream().answersKeepAlives(Terms.CALM);
+    next.opened(next.awaitOpen(), Terms.CALM);
+    next.granted(next.awaitAcquire("b"), 8);
+    stage.expectGranted("b", 8);
+    String lease = ServedStream.leaseId(held.open().request().getOpen());
+    server.awaitClosing(lease); // UNAVAILABLE
+    server.awaitClosing(lease);
+    stage.settle();
+    Unmet.unless(!server.hasClosing(), "a lease is closed that is in use, or was closed before");
+    stage.mustHold("b");
   }
 
   private static void close(Stage stage) {

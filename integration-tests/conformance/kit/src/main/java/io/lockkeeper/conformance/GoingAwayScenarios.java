@@ -89,6 +89,8 @@ final class GoingAwayScenarios {
     held.stream().end();
     ResumeScenarios.mustNotBeOpenedAgain(stage, second, held.open());
     ResumeScenarios.mustNotBeOpenedAgain(stage, held.server(), held.open());
+    Unmet.unless(
+        !held.server().hasClosing() && !second.hasClosing(), "somebody else's lease is closed");
   }
 
   @Sentence(

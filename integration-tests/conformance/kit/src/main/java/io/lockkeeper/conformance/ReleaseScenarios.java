@@ -203,6 +203,25 @@ final class ReleaseScenarios {
     stage.mustNotHold("a");
   }
 
+  @Sentence(
+      "An event for a request that the client does not have, other than a final one, is answered by a release of that request.")
+  static void requestThatTheClientDoesNotHaveIsReleased(Stage stage) {
+    Held held = stage.held(Terms.CALM);
+    AcquireRequest ended = held.request().toBuilder().setRequestId("has-ended").build();
+    AcquireRequest unknown = held.request().toBuilder().setRequestId("nobody-asked").build();
+    held.stream().lost(ended, LossReason.LOSS_REASON_FORCED);
+    held.stream().jeopardy(unknown, 60_000);
+    held.stream().awaitRelease(unknown);
+    held.stream().granted(unknown, 99); // Told before the release arrived.
+    stage.settle();
+    Unmet.unless(!held.stream().hasRelease(unknown), "it is released again");
+    Unmet.unless(!held.stream().hasRelease(ended), "what has ended is released");
+    held.stream().released(unknown, ReleaseOutcome.RELEASE_OUTCOME_RELEASED);
+    stage.settle();
+    stage.mustNotHaveReported("granted", "a");
+    stage.mustHold("a");
+  }
+
   private static void event(Held held) {
     held.stream()
         .event(

@@ -8,9 +8,13 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.lockkeeper.v1.CloseLeaseRequest;
+import io.lockkeeper.v1.CloseLeaseResponse;
+import io.lockkeeper.v1.LeaseServiceGrpc;
 import io.lockkeeper.v1.LockServiceGrpc;
 import io.lockkeeper.v1.SessionRequest;
 import io.lockkeeper.v1.SessionResponse;
@@ -20,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -31,6 +36,8 @@ final class ScriptedServer implements AutoCloseable {
   private final String name;
   private final Transcript transcript;
   private final Mailbox<ServedStream> streams = new Mailbox<>();
+  private final Mailbox<String> closings = new Mailbox<>();
+  private final AtomicBoolean refusesClosing = new AtomicBoolean();
   private final AtomicInteger opened = new AtomicInteger();
   private final Server server;
 
@@ -41,6 +48,7 @@ final class ScriptedServer implements AutoCloseable {
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .intercept(new PeerAddress())
             .addService(new Sessions())
+            .addService(new Leases())
             .build()
             .start();
   }
@@ -68,9 +76,25 @@ final class ScriptedServer implements AutoCloseable {
         .toList();
   }
 
+  /** The next call that closes a lease fails with UNAVAILABLE; the others succeed. */
+  void refusesNextClosing() {
+    refusesClosing.set(true);
+  }
+
+  /** Waits for a call that closes that lease. */
+  void awaitClosing(String leaseId) {
+    String unused = closings.await("a CloseLease of " + leaseId, leaseId::equals);
+  }
+
+  /** Returns whether a call that closes a lease is there and was not asked for. */
+  boolean hasClosing() {
+    return closings.poll(any -> true).isPresent();
+  }
+
   /** No client will come any more: who waits for one need not. */
   void endWith(String why) {
     streams.end(why);
+    closings.end(why);
   }
 
   /** Drops every connection and refuses new ones. */
@@ -92,6 +116,24 @@ final class ScriptedServer implements AutoCloseable {
               transcript);
       streams.add(stream);
       return stream;
+    }
+  }
+
+  private final class Leases extends LeaseServiceGrpc.LeaseServiceImplBase {
+    @Override
+    public void closeLease(
+        CloseLeaseRequest request, StreamObserver<CloseLeaseResponse> responses) {
+      boolean isRefused = refusesClosing.getAndSet(false);
+      transcript.add(
+          name + " ->",
+          "CloseLease " + request.getLeaseId() + (isRefused ? ", answered UNAVAILABLE" : ""));
+      if (isRefused) {
+        responses.onError(Status.UNAVAILABLE.asRuntimeException());
+      } else {
+        responses.onNext(CloseLeaseResponse.getDefaultInstance());
+        responses.onCompleted();
+      }
+      closings.add(request.getLeaseId());
     }
   }
 

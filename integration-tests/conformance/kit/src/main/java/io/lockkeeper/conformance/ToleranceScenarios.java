@@ -8,7 +8,6 @@ import io.lockkeeper.v1.AcquireRequest;
 import io.lockkeeper.v1.AcquireResponse;
 import io.lockkeeper.v1.LeaseEndReason;
 import io.lockkeeper.v1.LeaseEnded;
-import io.lockkeeper.v1.LossReason;
 import io.lockkeeper.v1.Lost;
 import io.lockkeeper.v1.NotAcquired;
 import io.lockkeeper.v1.ReleaseResponse;
@@ -114,17 +113,6 @@ final class ToleranceScenarios {
                         .setRequestId(held.request().getRequestId())
                         .setResult(ReleaseResponse.newBuilder().setOutcomeValue(UNKNOWN))));
     stage.expect("a", "released");
-  }
-
-  @Sentence("Events carry the request_id of their acquisition.")
-  static void eventOfAnAcquisitionThatIsNotItsOwnHarmsNothing(Stage stage) {
-    Held held = stage.held(Terms.CALM);
-    AcquireRequest foreign = held.request().toBuilder().setRequestId("nobody-asked").build();
-    held.stream().granted(foreign, 99);
-    held.stream().lost(foreign, LossReason.LOSS_REASON_FORCED);
-    stage.settle();
-    stage.mustNotHaveReported("granted", "a");
-    stage.mustHold("a");
   }
 
   @Sentence("Several responses in one message, in order. Only for clients that requested batches.")
