@@ -132,7 +132,11 @@ public final class Acquisitions {
       known.get().onEvent(event);
     } else {
       switch (event.getEventCase()) {
-        case LOST, NOT_ACQUIRED, RELEASED, EVENT_NOT_SET -> {} // Final, or of a newer server.
+        case LOST,
+            NOT_ACQUIRED,
+            RELEASED,
+            HEARTBEAT,
+            EVENT_NOT_SET -> {} // Final, or of a newer server.
         case QUEUED, POSITION, GRANTED, RELEASE_REQUESTED, CONTENDED, JEOPARDY, SAFE -> {
           // Nobody here waits for it any more: it must not stay and block others.
           LOG.atDebug()
