@@ -460,19 +460,24 @@ public final class Grants {
     if (entry.holds() || delays.isDelayed(hold.lock())) {
       return entry.holds();
     }
-    // Permits: the limit may have been reduced since the grant.
-    OptionalInt configured = core.mirror.limit(hold.lock());
-    Occupancy ahead =
-        Occupancy.free(
-            configured.isPresent()
-                ? OptionalInt.of(Math.max(configured.getAsInt(), entry.mode().capacity()))
-                : configured);
-    for (Entry other : core.mirror.queue(hold.lock()).orElseThrow().before(entry)) {
-      if (!other.isReleased() || entry.hasOwnGuard()) {
-        ahead = ahead.plus(other.name());
-      }
+    List<Entry> before =
+        core.mirror.queue(hold.lock()).orElseThrow().before(entry).stream()
+            .filter(other -> !other.isReleased() || entry.hasOwnGuard())
+            .toList();
+    OptionalInt limit = core.mirror.limit(hold.lock());
+    if (limit.isPresent() && before.stream().allMatch(Grants::isKnownToHold)) {
+      // Permits: the limit may have been reduced since the grant.
+      limit = OptionalInt.of(Math.max(limit.getAsInt(), entry.mode().capacity()));
+    }
+    Occupancy ahead = Occupancy.free(limit);
+    for (Entry other : before) {
+      ahead = ahead.plus(other.name());
     }
     return ahead.admits(entry.name());
+  }
+
+  private static boolean isKnownToHold(Entry entry) {
+    return entry.holds() || Hold.of(entry).filter(Hold::wasGranted).isPresent();
   }
 
   /**
