@@ -64,7 +64,7 @@ final class EpochScenarios {
     stage.expectGranted("b", 8);
   }
 
-  @Sentence("an event that is not above the last (epoch, sequence) is a duplicate.")
+  @Sentence("An event that is not above the last (epoch, sequence) is a duplicate.")
   static void repeatedGrantIsToldOnce(Stage stage) {
     Held held = stage.held(Terms.CALM);
     AcquireResponse.Builder again = ServedStream.grantedEvent(held.request(), 7).setSequence(1);
@@ -91,7 +91,7 @@ final class EpochScenarios {
     stage.mustHold("a");
   }
 
-  @Sentence("an event that is not above the last (epoch, sequence) is a duplicate.")
+  @Sentence("An event that is not above the last (epoch, sequence) is a duplicate.")
   static void eventThatIsNotAboveTheLastIsIgnored(Stage stage) {
     Held held = stage.held(Terms.CALM);
     held.stream().jeopardy(held.request(), 20_000);
