@@ -75,11 +75,8 @@ class AcquireHandlerTest {
     bench.deleted(first);
     Asked last = bench.acquire(lease, attempt, bench.stream());
     // Then
-    assertThat(bench.told(first, Notice.NotAcquired.class))
-        .extracting(Notice.NotAcquired::reason)
-        .containsExactly(Notice.RefusalReason.TIMED_OUT, Notice.RefusalReason.TIMED_OUT);
-    assertThat(bench.tells("try"))
-        .extracting(Effect.Tell::stream)
+    assertThat(bench.told(first, Notice.NotAcquired.class)).hasSize(2);
+    assertThat(bench.tells("try").map(Effect.Tell::stream))
         .containsExactly(meanwhile.stream(), last.stream());
     assertThat(bench.all(StoreEffect.CreateEntries.class)).hasSize(2);
   }
@@ -516,7 +513,7 @@ class AcquireHandlerTest {
     assertThat(bench.refusals(first.stream())).containsExactly(Failure.Reason.UNAVAILABLE);
     Asked again = bench.acquire(lease, attempt, bench.stream());
     bench.deleted(first);
-    assertThat(bench.tells("try")).extracting(Effect.Tell::stream).containsExactly(again.stream());
+    assertThat(bench.tells("try").map(Effect.Tell::stream)).containsExactly(again.stream());
   }
 
   @Test
