@@ -225,6 +225,22 @@ class RequestMatchingTest {
   }
 
   @Test
+  void coordinatorThatMayBeDeposedDoesNotRepeatThatALockWasReleased() {
+    // Given: another coordinator may have granted the same request again
+    LeaseId own = bench.lease();
+    Bench.Asked held = bench.acquireInSession(bench.attach(own), own, "r", "a");
+    bench.create(held);
+    bench.release(held);
+    bench.deleted(held);
+    bench.proving = false;
+    // When
+    CallId again = bench.release(held);
+    bench.on(new SessionEvent.SessionEnded(Bench.S1, true));
+    // Then
+    assertThat(bench.failure(again)).isEqualTo(Failure.Reason.MOVED);
+  }
+
+  @Test
   void sharedHoldOfAnotherOwnerIsNotTaken() {
     // Given
     long token = left.entries(lease, Wish.named("outer").exclusive("a").by("thread-1")).get(0);

@@ -78,25 +78,21 @@ public final class Releases {
   }
 
   private void releaseAgain(ClientEvent.Release event, Lease lease) {
-    if (lease.ending(event.requestId()).isPresent()) {
-      core.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
-      return;
-    }
     Optional<LockSession> session = pool.find(lease.session());
     if (session.isEmpty()) {
       core.fail(event.call(), Failure.Reason.UNAVAILABLE, CoreState.NO_CONTACT);
       return;
     }
-    // Another coordinator may have adopted the lease, and know what this one does not.
+    // Another coordinator may have adopted the lease, and have granted the same request again.
     pool.ask(
         session.get(),
-        () -> answerUnknown(event, lease),
+        () -> answerEnded(event, lease),
         () -> core.fail(event.call(), Failure.Reason.MOVED, CoreState.NO_CONTACT));
   }
 
-  private void answerUnknown(ClientEvent.Release event, Lease lease) {
-    if (lease.isAdopted()) {
-      // The coordinator that served the lease before may have released it.
+  private void answerEnded(ClientEvent.Release event, Lease lease) {
+    if (lease.ending(event.requestId()).isPresent() || lease.isAdopted()) {
+      // If it is not known, the coordinator that served the lease before may have released it.
       core.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     } else {
       core.fail(event.call(), Failure.Reason.UNKNOWN_ACQUISITION, unknown(event.requestId()));
