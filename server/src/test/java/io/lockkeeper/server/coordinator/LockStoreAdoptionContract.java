@@ -28,12 +28,14 @@ import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,9 +127,11 @@ public abstract class LockStoreAdoptionContract {
     // Given
     CreatedEntry created = holdAtFirst();
     long before = System.nanoTime();
-    Promises promises =
-        new Promises(
-            Map.of(LEASE, Duration.ofMillis(4_500)), Map.of(UUID.randomUUID(), Duration.ZERO));
+    Map<String, Duration> leases = new HashMap<>();
+    LongStream.rangeClosed(1, 600)
+        .forEach(i -> leases.put(LeaseId.tagOf(i), Duration.ofSeconds(30)));
+    leases.put(LEASE.tag(), Duration.ofMillis(4_500));
+    Promises promises = new Promises(leases, Map.of(UUID.randomUUID(), Duration.ZERO));
     // When
     first.recordPromises(new StoreEffect.RecordPromises(OWN, promises));
     first.leave();

@@ -179,7 +179,8 @@ class AdoptionsTest {
     left.entries(lease, Wish.named("held").exclusive("a"));
     left.entriesOfAnOwnStream(lease, Wish.named("waits").exclusive("a"));
     UUID waiter = left.created("a", "waits").name().id().orElseThrow();
-    left.leftWith(new Promises(Map.of(lease, Bench.TTL), Map.of(waiter, Duration.ofSeconds(2))));
+    left.leftWith(
+        new Promises(Map.of(lease.tag(), Bench.TTL), Map.of(waiter, Duration.ofSeconds(2))));
     SessionKey session = left.take();
     bench.keepAliveFor(lease, Duration.ofSeconds(1));
     bench.on(new LifecycleEvent.Leaving());
@@ -233,7 +234,7 @@ class AdoptionsTest {
   }
 
   private static Promises promised(LeaseId lease, Duration left) {
-    return new Promises(Map.of(lease, left), Map.of());
+    return new Promises(Map.of(lease.tag(), left), Map.of());
   }
 
   @Test

@@ -127,7 +127,7 @@ public sealed interface SessionEvent extends StoreEvent {
      */
     public Optional<Long> promisedNanos(LeaseId lease) {
       return promises
-          .flatMap(all -> Optional.ofNullable(all.leases().get(lease)))
+          .flatMap(all -> Optional.ofNullable(all.leases().get(lease.tag())))
           .map(Duration::toNanos);
     }
 

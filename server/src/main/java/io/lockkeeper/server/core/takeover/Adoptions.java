@@ -92,10 +92,10 @@ public final class Adoptions {
   }
 
   private Promises promisesOn(LockSession session) {
-    Map<LeaseId, Duration> promised = new HashMap<>();
+    Map<String, Duration> promised = new HashMap<>();
     Map<UUID, Duration> waiters = new HashMap<>();
     for (Lease lease : leases.on(session)) {
-      promised.put(lease.id(), lease.promised(core.now, core.settings.tick().toNanos()));
+      promised.put(lease.id().tag(), lease.promised(core.now, core.settings.tick().toNanos()));
       for (Acquisition acquisition : lease.acquisitions().values()) {
         grace
             .withdrawnAtNanos(acquisition)

@@ -36,7 +36,7 @@ public final class NodeReader {
   private static final int MAX_READS = 32;
 
   /** The most that a record of ours has in bytes, with much room. */
-  private static final int MAX_RECORD_BYTES = 16 << 10;
+  public static final int MAX_RECORD_BYTES = 16 << 10;
 
   private final StoreContext context;
   private final Handle handle;

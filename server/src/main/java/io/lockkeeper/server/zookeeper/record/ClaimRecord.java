@@ -1,7 +1,6 @@
 package io.lockkeeper.server.zookeeper.record;
 
 import io.lockkeeper.server.core.api.Promises;
-import io.lockkeeper.server.core.lock.LeaseId;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -46,6 +45,12 @@ public record ClaimRecord(
 
   /** Longer than any lease lives without a keep-alive. */
   private static final long MAX_PROMISE_MILLIS = Duration.ofDays(2).toMillis();
+
+  /** With all else it is less than peers read of a record. */
+  private static final int MAX_PROMISES_BYTES = 15 << 10;
+
+  /** A number as long as any, quotation marks, a colon and a comma. */
+  private static final int MAX_MILLIS_BYTES = 13;
 
   private static final Pattern UUID_TEXT =
       Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
@@ -109,12 +114,7 @@ public record ClaimRecord(
     if (alone) {
       object.put("alone", true);
     }
-    promises.ifPresent(
-        promised ->
-            object.put(
-                "promises",
-                Map.of(
-                    "leases", millis(promised.leases()), "waiters", millis(promised.waiters()))));
+    promises.ifPresent(promised -> object.put("promises", write(promised)));
     return Json.write(object);
   }
 
@@ -140,10 +140,27 @@ public record ClaimRecord(
                                 promises(object.path("promises")))));
   }
 
-  /** Returns durations in whole milliseconds, never less than they were. */
-  private static Map<String, Long> millis(Map<?, Duration> durations) {
+  private static Map<String, Map<String, Long>> write(Promises promised) {
+    Map<String, Long> leases = millis(promised.leases(), MAX_PROMISES_BYTES);
+    int left = MAX_PROMISES_BYTES - Json.write(leases).length;
+    return Map.of("leases", leases, "waiters", millis(promised.waiters(), left));
+  }
+
+  /**
+   * Returns durations in whole milliseconds, never less than they were. If not all fit, the longest
+   * are left out: what has no promise gets the grace that follows a crash.
+   */
+  private static Map<String, Long> millis(Map<?, Duration> durations, int bytes) {
     Map<String, Long> millis = new TreeMap<>();
-    durations.forEach((key, left) -> millis.put(key.toString(), Json.millis(left) + 1));
+    int left = bytes;
+    for (var promise :
+        durations.entrySet().stream().sorted(Map.Entry.comparingByValue()).toList()) {
+      String key = promise.getKey().toString();
+      left -= key.length() + MAX_MILLIS_BYTES;
+      if (left >= 0) {
+        millis.put(key, Json.millis(promise.getValue()) + 1);
+      }
+    }
     return millis;
   }
 
@@ -151,9 +168,6 @@ public record ClaimRecord(
     if (!object.isObject()) {
       return Optional.empty();
     }
-    Map<LeaseId, Duration> leases = new HashMap<>();
-    durations(object.path("leases"))
-        .forEach((key, left) -> LeaseId.parse(key).ifPresent(lease -> leases.put(lease, left)));
     Map<UUID, Duration> waiters = new HashMap<>();
     durations(object.path("waiters"))
         .forEach(
@@ -161,7 +175,7 @@ public record ClaimRecord(
                 Optional.of(key)
                     .filter(UUID_TEXT.asMatchPredicate())
                     .ifPresent(id -> waiters.put(UUID.fromString(id), left)));
-    return Optional.of(new Promises(leases, waiters));
+    return Optional.of(new Promises(durations(object.path("leases")), waiters));
   }
 
   private static Map<String, Duration> durations(JsonNode object) {

@@ -92,7 +92,7 @@ final class SimClaims {
         .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
         .findFirst()
         .flatMap(claim -> claim.left)
-        .flatMap(promises -> Optional.ofNullable(promises.leases().get(lease)));
+        .flatMap(promises -> Optional.ofNullable(promises.leases().get(lease.tag())));
   }
 
   /** Returns on which session a lease is, by its record. */

@@ -149,8 +149,10 @@ final class SimLosses {
     promises
         .leases()
         .forEach(
-            (id, left) -> {
-              Lease lease = coordinator.kernel.core.leases.get(id);
+            (tag, left) -> {
+              Lease lease =
+                  coordinator.kernel.core.leasesByTag.get(Long.parseUnsignedLong(tag, 16));
+              LeaseId id = lease.id();
               if (!lease.isEnding() && !lease.isStream()) {
                 long until = sim.now + left.toNanos();
                 long safe = safeUntil.getOrDefault(place(coordinator, id), 0L);

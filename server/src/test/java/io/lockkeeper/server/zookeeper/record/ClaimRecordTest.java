@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.zookeeper.client.NodeReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -37,20 +39,42 @@ final class ClaimRecordTest {
     ClaimRecord full = record("c2", "h", 7, true);
     Promises promises =
         new Promises(
-            Map.of(new LeaseId(1, -1), Duration.ofMillis(4_500)),
+            Map.of("0000000000000001", Duration.ofMillis(4_500)),
             Map.of(new UUID(1, 2), Duration.ofNanos(1)));
     byte[] left = full.leaving(promises).write();
     // Then: durations are never shorter than they were
     assertThat(ClaimRecord.read(NAME, left).orElseThrow().promises())
         .contains(
             new Promises(
-                Map.of(new LeaseId(1, -1), Duration.ofMillis(4_501)),
+                Map.of("0000000000000001", Duration.ofMillis(4_501)),
                 Map.of(new UUID(1, 2), Duration.ofMillis(1))));
     assertThat(full.leaving(promises).by("c3", "h").promises()).isEmpty();
     assertThat(ClaimRecord.read(NAME, plain.write())).contains(plain);
     assertThat(ClaimRecord.read(NAME, full.write())).contains(full);
     assertThat(new String(full.write(), StandardCharsets.UTF_8))
         .contains("\"session\":\"" + NAME + "\"", "\"password\":\"01fe\"", "\"epoch\":7");
+  }
+
+  @Test
+  void promisesForAFullSessionFitIntoWhatPeersReadAndTheLongestAreLeftOut() {
+    // Given
+    Map<String, Duration> leases = new HashMap<>();
+    Map<UUID, Duration> waiters = new HashMap<>();
+    for (int i = 1; i <= 600; i++) {
+      leases.put(LeaseId.tagOf(i), Duration.ofSeconds(i));
+      waiters.put(new UUID(i, i), Duration.ofSeconds(i));
+    }
+    // When
+    byte[] left =
+        record("c".repeat(100), "h".repeat(100), 1, true)
+            .leaving(new Promises(leases, waiters))
+            .write();
+    // Then
+    Promises read = ClaimRecord.read(NAME, left).orElseThrow().promises().orElseThrow();
+    assertThat(left).hasSizeLessThan(NodeReader.MAX_RECORD_BYTES);
+    assertThat(read.leases()).hasSizeGreaterThan(512).containsKey(LeaseId.tagOf(1));
+    assertThat(read.leases()).doesNotContainKey(LeaseId.tagOf(600));
+    assertThat(read.waiters()).hasSizeLessThan(600);
   }
 
   @Test
