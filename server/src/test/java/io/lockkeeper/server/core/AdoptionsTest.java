@@ -173,6 +173,21 @@ class AdoptionsTest {
   }
 
   @Test
+  void coordinatorThatLeavesGrantsNothingAfterItHasRecordedWhatIsLeft() {
+    // Given
+    Asked holder = bench.alone(Wish.named("held").exclusive("a"));
+    Asked next = bench.alone(Wish.named("next").exclusive("a"));
+    bench.on(new LifecycleEvent.Draining());
+    bench.on(new LifecycleEvent.Leaving());
+    // When
+    bench.release(holder);
+    assertThat(bench.wasGranted(next)).isFalse();
+    bench.deleteAll(holder);
+    // Then: who adopts its session grants it
+    assertThat(bench.wasGranted(next)).isFalse();
+  }
+
+  @Test
   void waitWhoseClientHadClosedItsStreamEndsWhenTheCoordinatorThatLeftWouldHaveEndedIt() {
     // Given
     LeaseId lease = left.lease();

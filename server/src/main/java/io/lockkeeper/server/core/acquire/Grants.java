@@ -278,7 +278,7 @@ public final class Grants {
    * holder has stopped using the lock when it releases it.
    */
   public void onReleasing(Acquisition acquisition) {
-    if (!core.settings.handOffAhead()) {
+    if (!core.settings.handOffAhead() || core.leaving) {
       return;
     }
     for (Hold hold : acquisition.holds()) {
@@ -400,6 +400,9 @@ public final class Grants {
         lifecycle.place(acquisition);
       }
       return false;
+    }
+    if (core.leaving) {
+      return false; // What clients can rely on is recorded: a grant now would not be part of it.
     }
     Optional<LockSession> session = pool.find(acquisition.lease().session());
     if (session.isEmpty() || !session.get().isSure() || pool.boundLeftNanos(session.get()) <= 0) {

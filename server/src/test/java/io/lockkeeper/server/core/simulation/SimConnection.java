@@ -72,6 +72,7 @@ final class SimConnection {
   private Link link = Link.DOWN;
   private final SimTouches touches;
   private final List<Proof> proofs = new ArrayList<>();
+  private boolean leaving;
   private boolean ended;
   private Optional<Promises> promises = Optional.empty();
   private int epoch;
@@ -169,8 +170,14 @@ final class SimConnection {
     promises = Optional.of(recorded);
   }
 
+  /** Sends nothing more, and leaves the session within so many milliseconds. */
+  void leave(int millis) {
+    leaving = true;
+    sim.after(sim.delay(millis), () -> coordinator.take(this::handOver));
+  }
+
   /** Leaves the session: an empty one for good, another to whoever adopts it. */
-  void leave() {
+  void handOver() {
     if (!ended) {
       if (promises.isPresent() && isOurs() && link == Link.UP && !sim.chance(10)) {
         applySomeOfWhatIsUnderWay();
@@ -208,6 +215,9 @@ final class SimConnection {
   }
 
   private void send(Op op) {
+    if (leaving) {
+      return;
+    }
     op.sentAt = sim.now;
     op.arrived = false;
     int sentIn = epoch;
@@ -347,7 +357,7 @@ final class SimConnection {
 
   private void applySomeOfWhatIsUnderWay() {
     for (Op op : new ArrayList<>(outstanding)) {
-      if (!op.arrived) {
+      if (!op.arrived && op.sentAt != 0) {
         if (sim.chance(40)) {
           return;
         }

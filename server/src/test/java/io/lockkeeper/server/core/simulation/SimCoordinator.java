@@ -44,6 +44,9 @@ final class SimCoordinator {
   /** How long it waits when it leaves for what is to be deleted. */
   private static final int SETTLING_MILLIS = 1_500;
 
+  /** How long the handover of its sessions may take. */
+  private static final int HAND_OVER_MILLIS = 2_000;
+
   final Kernel kernel;
   final Map<SessionKey, SimConnection> connections = new LinkedHashMap<>();
   final Map<UUID, SimHolds.Life> lives = new LinkedHashMap<>();
@@ -297,11 +300,14 @@ final class SimCoordinator {
 
   private void leave() {
     step(new LifecycleEvent.Leaving());
-    sim.after(sim.delay(100), () -> take(this::handOver));
+    // A slow ZooKeeper makes the handover slow, and clients and events come meanwhile.
+    int millis = sim.chance(50) ? 100 : HAND_OVER_MILLIS;
+    List.copyOf(connections.values()).forEach(connection -> connection.leave(millis));
+    sim.after(millis * Sim.MILLI, () -> take(this::endLeaving));
   }
 
-  private void handOver() {
-    List.copyOf(connections.values()).forEach(SimConnection::leave);
+  private void endLeaving() {
+    List.copyOf(connections.values()).forEach(SimConnection::handOver);
     member.leave();
     sim.after(sim.delay(500), () -> take(this::die));
   }

@@ -285,6 +285,9 @@ final class SimHolds {
         () -> life.request() + " on " + life.acquisition.lease().id().tag() + ": " + told;
     boolean byQueue = life.acquisition.holds().stream().anyMatch(SimHolds::isByQueue);
     check(
+        !life.coordinator.kernel.core.leaving,
+        () -> "granted after the promises were recorded: " + what.get());
+    check(
         life.coordinator.mirrorIsCurrent || !byQueue,
         () -> "granted on a stale mirror: " + what.get());
     life.acquisition.holds().stream()

@@ -91,7 +91,9 @@ final class SimKnown {
   /** Nobody goes on waiting for what its owner is known to hold at the same place. */
   private void checkSettled(SimCoordinator coordinator, Acquisition acquisition) {
     boolean waits = acquisition.state().isWaiting() && !acquisition.isDormant();
-    if (waits && acquisition.holds().stream().allMatch(SimKnown::isOwners)) {
+    if (waits
+        && !coordinator.kernel.core.leaving
+        && acquisition.holds().stream().allMatch(SimKnown::isOwners)) {
       SimRules.check(
           !isSure(coordinator, acquisition.lease().session()),
           () -> "waits for what its owner holds: " + acquisition.command().requestId());
