@@ -33,7 +33,7 @@ final class Engine {
   private static final Duration MAX_LEAVE_GRACE = Duration.ofSeconds(4);
   // A deletion that waits for what a lost bound may yet bring is due one tick later.
   private static final Duration BEYOND_TICK = Duration.ofMillis(1_500);
-  private static final Duration HAND_OVER = Duration.ofSeconds(1);
+  private static final Duration HAND_OVER = Duration.ofMillis(2_500);
   private static final Duration GRACE = Duration.ofMillis(500);
   private static final long STORE_STOP_MILLIS = 3_000;
   private static final long MIN_STORE_STOP_MILLIS = 500;

@@ -56,6 +56,7 @@ public final class SessionConnection
   private final SessionStart beginning;
   private ConnectionState state = ConnectionState.BEGINNING;
   private boolean closing;
+  private boolean leaving;
   private boolean handingOver;
   private Optional<Promises> promises = Optional.empty();
   private Runnable whenEnded = () -> {};
@@ -282,7 +283,6 @@ public final class SessionConnection
       proof.ifPresent(SessionProof::cancel);
       state = ConnectionState.SUSPENDED;
       commit.hold();
-      context.executor().after(FAREWELL_MILLIS, this::drop);
       ClaimFarewell.write(context, attachment.handle(), claim.get(), promises.get(), this::drop);
     } else if (!handingOver) {
       drop();
@@ -300,17 +300,26 @@ public final class SessionConnection
 
   /**
    * Closes the session if it is found to be empty in a short time; otherwise leaves it to whoever
-   * adopts it. Then runs {@code ended}.
+   * adopts it. Then runs {@code ended}, in a second at the latest, whatever ZooKeeper answers.
    */
   void leave(Runnable ended) {
     if (state == ConnectionState.ENDED) {
       ended.run();
       return;
     }
-    whenEnded = ended;
+    Runnable before = whenEnded;
+    whenEnded =
+        () -> {
+          before.run();
+          ended.run();
+        };
+    if (leaving) {
+      return;
+    }
+    leaving = true;
+    context.executor().after(FAREWELL_MILLIS, this::drop);
     boolean untouched = state == ConnectionState.BEGINNING && beginning.isEmpty();
     if (untouched || (events.hasOpened() && commit.ownsNothing())) {
-      context.executor().after(FAREWELL_MILLIS, this::handOver);
       close();
     } else {
       handOver();

@@ -131,7 +131,7 @@ public final class SessionConnections {
 
   /**
    * Closes empty sessions, leaves the others to whoever adopts them, and takes no new ones. Then
-   * runs {@code gone}, in two seconds at the latest.
+   * runs {@code gone}, in a second at the latest.
    */
   public void leave(Runnable gone) {
     left = true;
