@@ -272,6 +272,9 @@ public final class Lease {
    */
   public Duration promised(long nowNanos, long endingNanos) {
     long until = isStream ? vouchedUntilNanos : deadlineNanos;
+    if (isStream && !adopted && !isEnding()) {
+      return Duration.ZERO; // It ends with its stream.
+    }
     return Duration.ofNanos(isEnding() ? endingNanos : Math.max(0, until - nowNanos));
   }
 
