@@ -73,7 +73,12 @@ final class CutOffCoordinatorIT {
 
       // Then
       assertThat(nextToken).isGreaterThan(token);
-      // The entry of the former holder is ahead until its client repeats the release.
+      // The entry of the former holder is ahead until its client repeats the release: until then
+      // the
+      // next is told nothing new, and can rely on its lease.
+      next.awaitValidBeyond(next.validUntilNanos());
+      assertThat(next.find("next", EventCase.GRANTED)).isEmpty();
+      assertThat(next.find("next", EventCase.LOST)).isEmpty();
       holder.release("held");
       assertThat(next.awaitToken("next")).isEqualTo(nextToken);
       assertThat(third.find("third", EventCase.GRANTED)).isEmpty();
