@@ -17,8 +17,10 @@ import java.util.Optional;
  */
 public final class Claims {
 
-  /** The interval of looking again at a claim that cannot be decided. */
+  /** The interval of looking again at a claim that cannot be decided; it doubles each time. */
   private static final long AGAIN_NANOS = 200_000_000L;
+
+  private static final long MAX_AGAIN_NANOS = 10 * AGAIN_NANOS;
 
   private final CoreState core;
   private final SessionPool pool;
@@ -44,7 +46,7 @@ public final class Claims {
     if (acquisition.adoptedState().filter(AdoptedState::claim).isPresent()) {
       long least = core.now + core.settings.linger().toNanos();
       long awakeAt = acquisition.lease().awakeAtNanos();
-      decideAt(acquisition, awakeAt - least > 0 ? awakeAt : least);
+      decideAt(acquisition, awakeAt - least > 0 ? awakeAt : least, AGAIN_NANOS);
     }
     // If another coordinator has the session, the grant is its own: find that out.
     session(acquisition).ifPresent(session -> pool.ask(session, () -> {}, () -> {}));
@@ -54,18 +56,19 @@ public final class Claims {
     return pool.find(acquisition.lease().session());
   }
 
-  private void decideAt(Acquisition acquisition, long atNanos) {
+  private void decideAt(Acquisition acquisition, long atNanos, long pause) {
     acquisition
         .timers()
-        .waitsUntil(core.timers, core.timers.at(atNanos, () -> decide(acquisition)));
+        .waitsUntil(core.timers, core.timers.at(atNanos, () -> decide(acquisition, pause)));
   }
 
-  private void decide(Acquisition acquisition) {
+  private void decide(Acquisition acquisition, long pause) {
     grants.decide(acquisition);
     if (!acquisition.state().isWaiting()) {
       return;
     }
-    Runnable again = () -> decideAt(acquisition, core.now + AGAIN_NANOS);
+    Runnable again =
+        () -> decideAt(acquisition, core.now + pause, Math.min(2 * pause, MAX_AGAIN_NANOS));
     Optional<LockSession> session = session(acquisition);
     // The queue does not show who holds while it is not up to date, or during a lock delay.
     if (session.isEmpty() || !core.mirror.isCurrent() || views.isDelayed(acquisition)) {
