@@ -440,6 +440,23 @@ class RequestMatchingTest {
   }
 
   @Test
+  void wrongTokenDoesNotMakeALossOfATimeoutThatIsNotCertainYet() {
+    // Given
+    LeaseId lease = bench.lease();
+    bench.alone(Wish.named("held").exclusive("a"));
+    Wish wish = Wish.named("waits").exclusive("a").waiting(Duration.ofSeconds(3));
+    Asked waiting = bench.askAndCreate(lease, wish);
+    bench.deleting = false;
+    bench.pass(Duration.ofSeconds(3));
+    // When
+    bench.repeat(bench.attach(lease), lease, wish.holding(1));
+    bench.deleteAll(waiting);
+    // Then
+    assertThat(bench.told(waiting, Notice.Lost.class)).isEmpty();
+    assertThat(bench.ending(waiting).reason()).isEqualTo(Notice.RefusalReason.TIMED_OUT);
+  }
+
+  @Test
   void entryThatWasWrittenOverIsFoundByItsToken() {
     // Given
     StoreEvent.CreatedEntry nameless =

@@ -287,7 +287,8 @@ public final class AcquireHandler {
     if (knows && acquisition.state().isWaiting()) {
       claims.onClaimed(acquisition);
     }
-    if (acquisition.state().ending().isPresent() && !event.command().heldTokens().isEmpty()) {
+    if (acquisition.state().ending().isPresent()
+        && RequestMatching.mayKnow(event.command(), acquisition.holds())) {
       // It was granted elsewhere: for its client it is a loss.
       lifecycle.apply(acquisition, new AcquisitionEvent.TakenAway(RequestMatching.gone()));
     }

@@ -60,6 +60,12 @@ final class RequestMatching {
     return true;
   }
 
+  /** Returns whether the client names tokens that are not known to be wrong. */
+  static boolean mayKnow(AcquireCommand asked, List<Hold> holds) {
+    return !asked.heldTokens().isEmpty()
+        && (knows(asked, holds) || !holds.stream().allMatch(Hold::hasToken));
+  }
+
   /** Returns what a client is told that holds something of which nothing is left. */
   static Notice.Lost gone() {
     return new Notice.Lost(Notice.LossReason.REMOVED, "nothing of it was left in ZooKeeper");
