@@ -104,6 +104,7 @@ final class SimHolds {
   private final Map<LockName, List<Lost>> losses = new HashMap<>();
   private final Set<String> dispossessed = new HashSet<>();
   private final Map<String, Map<LockName, Integer>> limits = new HashMap<>();
+  private final Set<SimNode> claimed = new HashSet<>();
   private final Set<String> deadlocked = new HashSet<>();
   private final SimTokens tokens = new SimTokens();
 
@@ -376,13 +377,16 @@ final class SimHolds {
     Optional<SimNode> found = nodeOf(hold).filter(node -> isOf(node, life, grant, mode));
     check(found.isPresent(), () -> "granted an entry that is gone: " + what.get());
     SimNode node = found.get();
+    if (life.acquisition.isClaimed()) {
+      claimed.add(node);
+    }
     List<SimNode> ahead = new ArrayList<>();
     for (SimNode other : queue) {
       if (other != node && isReleased(other)) {
         continue;
       }
       check(
-          SimModes.joins(other, ahead, sim.modes.largestLimit(other)),
+          SimModes.joins(other, ahead, largestLimit(other)),
           () -> "granted past " + other + ": " + what.get() + ", ahead " + ahead);
       if (other == node) {
         break;
@@ -402,7 +406,16 @@ final class SimHolds {
     node.users.add(life);
     limits
         .computeIfAbsent(life.request(), id -> new HashMap<>())
-        .put(grant.lock(), sim.modes.largestLimit(node));
+        .put(grant.lock(), largestLimit(node));
+  }
+
+  /**
+   * Returns the largest limit under which an entry may have been granted. Where its client claimed
+   * permits, and everything ahead holds, that is what the entry names, whatever was configured.
+   */
+  private int largestLimit(SimNode node) {
+    int largest = sim.modes.largestLimit(node);
+    return claimed.contains(node) ? Math.max(largest, node.name.mode().capacity()) : largest;
   }
 
   private static boolean isOf(SimNode node, Life life, Notice.Grant grant, Mode mode) {
