@@ -115,7 +115,9 @@ func (w *watching) listen(ctx context.Context, connection grpc.ClientConnInterfa
 			return err
 		}
 		w.begun, w.failures = true, 0
-		w.request.StartRevision = message.GetRevision()
+		if message.GetHeartbeat() == nil {
+			w.request.StartRevision = message.GetRevision()
+		}
 		if event, known := toEvent(message); known && !w.yield(event, nil) {
 			return errDone
 		}

@@ -28,8 +28,11 @@ func (w *watched) Watch(request *pb.WatchRequest, events grpc.ServerStreamingSer
 	if len(w.begun) == 1 {
 		event = &pb.WatchResponse{Event: &pb.WatchResponse_Snapshot{Snapshot: &pb.LockState{Name: "billing/1"}}}
 	}
-	if err := events.Send(event); err != nil {
-		return err
+	heartbeat := &pb.WatchResponse{Event: &pb.WatchResponse_Heartbeat{Heartbeat: &pb.Heartbeat{}}}
+	for _, message := range []*pb.WatchResponse{event, heartbeat} {
+		if err := events.Send(message); err != nil {
+			return err
+		}
 	}
 	return status.Error(codes.Unavailable, "broken by a test")
 }

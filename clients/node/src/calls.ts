@@ -153,7 +153,9 @@ export class Calls {
         for await (const message of stream as AsyncIterable<WatchResponse>) {
           failures = 0;
           begun = true;
-          request.startRevision = message.revision;
+          if (message.event.case !== 'heartbeat') {
+            request.startRevision = message.revision;
+          }
           const event = toEvent(message);
           if (event !== undefined) {
             yield event;

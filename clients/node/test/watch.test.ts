@@ -23,6 +23,7 @@ server.register(
     watching = stream;
     asked.push(stream.request.startRevision);
     stream.write(create(WatchResponseSchema, { revision, event: { case: 'snapshotEnd', value: {} } }));
+    stream.write(create(WatchResponseSchema, { revision: '0', event: { case: 'heartbeat', value: {} } }));
   },
   (message: Messages.WatchResponse) => Buffer.from(toBinary(WatchResponseSchema, message)),
   (bytes: Buffer) => fromBinary(WatchRequestSchema, bytes),

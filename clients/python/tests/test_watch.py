@@ -23,6 +23,7 @@ def test_watch_begins_anew_with_a_gap_or_resumes_from_its_revision(names: list[s
         snapshot = watch_pb2.WatchResponse(snapshot=types_pb2.LockState(name="billing/1"))
         end = watch_pb2.WatchResponse(revision=7, snapshot_end=watch_pb2.SnapshotEnd())
         yield snapshot if len(begun) == 1 else end  # the first stream breaks in the snapshot, the others after it
+        yield watch_pb2.WatchResponse(heartbeat=types_pb2.Heartbeat())
         await context.abort(grpc.StatusCode.UNAVAILABLE, "broken by a test")
 
     async def body() -> None:

@@ -115,7 +115,8 @@ class Calls:
                     async for message in call:
                         self._check_open()
                         failures, begun = 0, True
-                        request.start_revision = message.revision
+                        if not message.HasField("heartbeat"):
+                            request.start_revision = message.revision
                         event = to_event(message)
                         if event is not None:
                             yield event

@@ -109,11 +109,11 @@ public final class WatchCommand implements Callable<Integer> {
             WatchRequest.newBuilder().setPrefix(names.prefix).setStartRevision(revision).build());
     while (events.hasNext()) {
       WatchResponse event = events.next();
-      revision = event.getRevision();
       failures = 0;
       if (event.hasHeartbeat()) {
         continue;
       }
+      revision = event.getRevision();
       out.println(json ? Json.line(event) : time() + "  " + WatchText.line(event));
       if (Terminal.isOutputLost(out)) {
         return ExitCodes.OK; // Nobody reads any more.

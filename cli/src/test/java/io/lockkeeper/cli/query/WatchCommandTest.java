@@ -27,6 +27,7 @@ class WatchCommandTest {
   void watchResumesAtTheNextServerAfterTheLastEvent() {
     // Given
     server.answer("Watch", change(5));
+    server.answer("Watch", "{\"heartbeat\":{}}");
     server.nextEnds.add(Status.UNAVAILABLE);
     try (FakeServer second = new FakeServer()) {
       second.answer("Watch", change(6));

@@ -115,6 +115,19 @@ class WatchStreamTest {
     assertThat(heartbeat.getRevision()).isEqualTo(100);
   }
 
+  @Test
+  void heartbeatOfAResumedQuietWatchHasTheRevisionThatItWasResumedFrom() {
+    // Given
+    server.locks().watch(WatchRequest.newBuilder().setStartRevision(17).build(), client);
+    server.coordinator.watches.next();
+    // When
+    server.passQuietTime();
+    // Then
+    WatchResponse heartbeat = client.next();
+    assertThat(heartbeat.hasHeartbeat()).isTrue();
+    assertThat(heartbeat.getRevision()).isEqualTo(17);
+  }
+
   @ParameterizedTest
   @EnumSource(LockChange.Cause.class)
   void everyCauseHasItsName(LockChange.Cause cause) {

@@ -148,35 +148,44 @@ public final class OutboundStream<T extends MessageLite> {
 
   /**
    * Sends a message, unless the stream has ended. With a topic, it replaces the message of the same
-   * topic that still waits, and is dropped while the queue is more than half full.
+   * topic that still waits. If none waits, it is dropped while the queue is more than half full.
    */
   public void send(Optional<EventTopic> topic, Supplier<T> message) {
     if (isEnded()) {
       return;
     }
-    topic.ifPresent(this::removeOlder);
-    if (topic.isPresent() && !isHalfEmpty()) {
-      return;
-    }
     try {
-      enqueue(message.get(), topic);
+      T next = message.get();
+      if (topic.isEmpty() || removeOlder(topic.get(), next) || isHalfEmpty()) {
+        enqueue(next, topic);
+      }
     } catch (RuntimeException e) {
       fail(Statuses.of(e));
     }
   }
 
-  private void removeOlder(EventTopic topic) {
-    Waiting<T> older = newest.remove(topic);
-    T message = older == null ? null : older.getAndSet(null);
-    if (message == null) {
-      return;
+  /**
+   * Removes the message of a topic that still waits, if {@code next} takes no more bytes or there
+   * is room. Returns whether it did. The place of the older message is not reused: the events of an
+   * acquisition are sent in the order of their sequence numbers.
+   */
+  private boolean removeOlder(EventTopic topic, T next) {
+    Waiting<T> waiting = newest.get(topic);
+    T older = waiting == null ? null : waiting.get();
+    if (waiting == null
+        || older == null
+        || (next.getSerializedSize() > older.getSerializedSize() && !isHalfEmpty())
+        || !waiting.compareAndSet(older, null)) {
+      return false;
     }
-    release(message);
+    newest.remove(topic, waiting);
+    release(older);
     // Its place stays in the queue: to find and remove each by itself would take too long.
     if (replaced.incrementAndGet() > maxMessages) {
       replaced.set(0);
-      queue.removeIf(waiting -> waiting.get() == null);
+      queue.removeIf(place -> place.get() == null);
     }
+    return true;
   }
 
   private void enqueue(T message, Optional<EventTopic> topic) {

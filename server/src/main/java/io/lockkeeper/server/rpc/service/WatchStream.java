@@ -38,6 +38,7 @@ final class WatchStream extends ClientWatch implements OpenStreams.Leavable {
 
   @Override
   void start(Coordinator coordinator, WatchFilter filter, long startRevision) {
+    revision = startRevision;
     streams.add(this, CallGuard.connection(), false);
     if (out.isEnded()) {
       close();

@@ -283,6 +283,40 @@ class OutboundStreamTest {
   }
 
   @Test
+  void newerEventReplacesTheOneThatWaitsWhereTheQueueIsMoreThanHalfFull() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.send(position("a"), () -> number(1));
+    for (int i = 0; i < 6; i++) {
+      out.send(() -> number(2));
+    }
+    // When
+    out.send(position("a"), () -> number(3));
+    out.send(position("b"), () -> number(4));
+    call.becomeReady();
+    // Then
+    assertThat(sent()).hasSize(7).doesNotContain(1L).endsWith(3L);
+    assertThat(call.ends).isEmpty();
+  }
+
+  @Test
+  void largerEventDoesNotReplaceTheOneThatWaitsWhereTheQueueIsMoreThanHalfFull() {
+    // Given
+    call.ready = false;
+    OutboundStream<Int64Value> out = new OutboundStream<>(call, 10, PLENTY);
+    out.send(position("a"), () -> number(1));
+    for (int i = 0; i < 6; i++) {
+      out.send(() -> number(2));
+    }
+    // When
+    out.send(position("a"), () -> number(Long.MAX_VALUE));
+    call.becomeReady();
+    // Then
+    assertThat(sent()).hasSize(7).startsWith(1L).doesNotContain(Long.MAX_VALUE);
+  }
+
+  @Test
   void eventsThatOthersCauseNeverEndTheStream() {
     // Given
     call.ready = false;
