@@ -58,10 +58,13 @@ final class Queries {
   }
 
   /**
-   * Finds the names of a page on the loop. It goes from one visible name to the next: hidden names
-   * take no time, and nothing in the page depends on them.
+   * Finds the names of a page on the loop. It goes from one visible name to the next and skips the
+   * hidden names between them. A page ends early after {@link #MAX_SKIPS} skips: its token is then
+   * the start of what the caller's policy shows next, and never a hidden name.
    */
   private static final class NamesScan {
+    private static final int MAX_SKIPS = 1_000;
+
     private final String prefix;
     private final int limit;
     private final VisibleLocks visible;
@@ -75,10 +78,11 @@ final class Queries {
 
     List<LockName> of(NavigableSet<LockName> names, Optional<LockName> after) {
       List<LockName> found = new ArrayList<>();
+      int skips = 0;
       Optional<LockName> next =
           after.isPresent() && after.get().value().compareTo(prefix) > 0
               ? Optional.ofNullable(names.higher(after.get()))
-              : from(names, prefix);
+              : LockName.firstFrom(prefix).map(names::ceiling);
       while (next.isPresent() && next.get().value().startsWith(prefix)) {
         LockName name = next.get();
         Optional<String> start = visible.next(name.value());
@@ -86,7 +90,12 @@ final class Queries {
           break;
         }
         if (!start.get().equals(name.value())) {
-          next = from(names, start.get());
+          Optional<LockName> first = LockName.firstFrom(start.get());
+          next = first.map(names::ceiling);
+          if (++skips >= MAX_SKIPS && !next.equals(first)) {
+            last = first;
+            break;
+          }
         } else if (found.size() < limit) {
           found.add(name);
           next = Optional.ofNullable(names.higher(name));
@@ -96,10 +105,6 @@ final class Queries {
         }
       }
       return found;
-    }
-
-    private static Optional<LockName> from(NavigableSet<LockName> names, String text) {
-      return LockName.firstFrom(text).map(names::ceiling);
     }
   }
 

@@ -24,12 +24,14 @@ import io.lockkeeper.server.core.lock.MutexKind;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.memory.InMemoryLockStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -154,6 +156,36 @@ class LoopCoordinatorTest {
     // Then
     assertThat(page.locks()).extracting(LockView::lock).containsExactly(LOCK);
     assertThat(page.last()).isEmpty();
+  }
+
+  @Test
+  void namesThatAPolicyShowsOneByOneAmongHiddenOnesComeInSeveralPages() throws Exception {
+    // Given: after each hidden name a name that is visible, of which two are in use
+    List<String> used =
+        new ArrayList<>(IntStream.range(0, 3_000).mapToObj(i -> "hidden/" + i).toList());
+    used.addAll(List.of("hidden/1!", "hidden/2!"));
+    for (String name : used) {
+      store.addForeign(
+          new LockName(name),
+          "_c_00000000-0000-0000-0000-000000000001-lock-0000000000",
+          EntryDetails.foreign("192.0.2.7", Optional.empty()));
+    }
+    VisibleLocks visible = from -> Optional.of(from.endsWith("!") ? from : from + "!");
+    // When
+    List<String> found = new ArrayList<>();
+    List<Optional<LockName>> tokens = new ArrayList<>();
+    tokens.add(Optional.empty());
+    do {
+      Optional<LockName> after = tokens.get(tokens.size() - 1);
+      Coordinator.LockPage page = get(coordinator.listLocks("", after, 10, visible));
+      page.locks().forEach(lock -> found.add(lock.lock().value()));
+      tokens.add(page.last());
+    } while (tokens.get(tokens.size() - 1).isPresent());
+    // Then
+    assertThat(found).containsExactly("hidden/1!", "hidden/2!");
+    assertThat(tokens).hasSize(5);
+    assertThat(tokens.subList(1, 4))
+        .allSatisfy(token -> assertThat(token.orElseThrow().value()).endsWith("!"));
   }
 
   @Test

@@ -221,7 +221,7 @@ public interface Coordinator {
    * Some of the locks in use.
    *
    * @param locks the locks
-   * @param last the name of the last of them, if more visible locks follow it
+   * @param last the name after which the next page starts, if more visible locks can follow
    */
   record LockPage(List<LockView> locks, Optional<LockName> last) {}
 
