@@ -262,8 +262,30 @@ class SharedLimitsTest {
   }
 
   @Test
+  void adoptedLeaseOfNobodyCountsNeitherForAnOperatorNorForWhoAsksForARelease() {
+    // Given
+    Inheritance left = new Inheritance(bench);
+    LeaseId one = left.lease();
+    left.entries(one, Wish.named("held").exclusive("a"));
+    LeaseId two = left.lease();
+    left.entries(two, Wish.named("held").exclusive("b"));
+    left.take();
+    Caller operator = new Caller("ops", true, "ops", new Limited(160, 100, 2));
+    Caller address = new Caller("", false, "10.0.0.7", new Limited(160, 100, 2));
+    // When: the record and the entry of each take 150
+    bench.on(new ClientRequest(operator, new ClientEvent.KeepAlive(bench.call(), one)));
+    bench.on(new ClientRequest(address, new ClientEvent.Release(bench.call(), two, "unknown", 0)));
+    // Then
+    assertThat(bench.answers(opening(operator, new LeaseId(77L << 32, 77)))).isEmpty();
+    assertThat(bench.answers(opening(address, new LeaseId(78L << 32, 78)))).isEmpty();
+  }
+
+  @Test
   void configuredLimitsCountForWhoSetThem() {
     // Given
+    Caller other = having("other", 700L);
+    limit(other, "of-other", 5);
+    limitAppears();
     Caller greedy = having("greedy", 700L);
     limit(greedy, "a", 5);
     limitAppears();
@@ -274,10 +296,12 @@ class SharedLimitsTest {
     // When
     CallId tooMuch = limit(greedy, "d", 5);
     CallId change = limit(greedy, "a", 6);
-    CallId others = limit(having("other", 700L), "d", 5);
+    CallId takenOver = limit(greedy, "of-other", 6);
+    CallId others = limit(other, "d", 5);
     // Then
     assertThat(bench.failure(tooMuch)).isEqualTo(Failure.Reason.TOO_MANY);
     assertThat(bench.answers(change)).isEmpty();
+    assertThat(bench.failure(takenOver)).isEqualTo(Failure.Reason.TOO_MANY);
     assertThat(bench.answers(others)).isEmpty();
   }
 

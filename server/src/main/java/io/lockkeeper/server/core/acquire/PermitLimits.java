@@ -68,7 +68,9 @@ public final class PermitLimits {
       core.reply(event.call(), new Answer.Failed(failure));
       return;
     }
-    if (event.limit().isPresent() && core.mirror.limit(event.lock()).isEmpty()) {
+    String account = AccountTag.of(core.caller.account());
+    boolean isOwn = core.mirror.limitAccount(event.lock()).filter(account::equals).isPresent();
+    if (event.limit().isPresent() && !isOwn) {
       Optional<Failure> refusal = core.accounts.refusalOfMarker(core.caller);
       if (refusal.isPresent()) {
         core.reply(event.call(), new Answer.Failed(refusal.get()));
@@ -76,7 +78,6 @@ public final class PermitLimits {
       }
     }
     underWay.put(++changes, new Change(event, inForce(core, event.lock()).orElse(0)));
-    String account = AccountTag.of(core.caller.account());
     core.emit(new StoreEffect.SetLimit(changes, event.lock(), event.limit(), account));
   }
 

@@ -51,6 +51,11 @@ final class LockMarkers {
     return limits.isEmpty() ? OptionalInt.empty() : OptionalInt.of(limits.last().limit());
   }
 
+  /** Returns the tag of the account that the configured limit counts for. */
+  Optional<String> limitAccount() {
+    return limits.isEmpty() ? Optional.empty() : Optional.of(limits.last().account());
+  }
+
   Optional<MarkerName.Guard> guard(UUID entry) {
     return Optional.ofNullable(guards.get(entry));
   }

@@ -358,6 +358,11 @@ public final class Mirror {
     return found.isPresent() ? found.get().limit() : OptionalInt.empty();
   }
 
+  /** Returns the tag of the account that the configured limit of a lock counts for. */
+  public Optional<String> limitAccount(LockName lock) {
+    return markers(lock).flatMap(LockMarkers::limitAccount);
+  }
+
   /** Returns the guards of a lock, those of entries that exist included. */
   public Collection<MarkerName.Guard> guards(LockName lock) {
     return markers(lock).map(LockMarkers::guards).orElse(List.of());

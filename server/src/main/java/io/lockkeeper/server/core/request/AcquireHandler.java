@@ -70,6 +70,7 @@ public final class AcquireHandler {
       refuse(event, leases.unknown(event.lease()));
       return;
     }
+    core.accounts.claim(lease.get(), core.caller);
     String requestId = event.command().requestId();
     Optional<Acquisition> known = Optional.ofNullable(lease.get().acquisitions().get(requestId));
     Optional<Lease.Ended> ended = lease.get().ending(requestId);

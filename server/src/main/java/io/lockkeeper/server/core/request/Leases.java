@@ -220,6 +220,7 @@ public final class Leases {
       answerEnding(event.call(), open);
       return;
     }
+    core.accounts.claim(open, core.caller);
     renew(open);
     long validFor = lifecycle.validForNanos(open);
     if (validFor <= 0) {
@@ -394,9 +395,7 @@ public final class Leases {
 
   /** Returns a lease that the caller names, if he may use it. */
   public Optional<Lease> named(LeaseId id) {
-    Optional<Lease> lease = find(id).filter(found -> found.isUsableBy(core.caller));
-    lease.ifPresent(found -> core.accounts.claim(found, core.caller));
-    return lease;
+    return find(id).filter(found -> found.isUsableBy(core.caller));
   }
 
   /** Returns a lease that the caller names and under which things can be done. */
@@ -417,6 +416,7 @@ public final class Leases {
       core.fail(event.call(), Failure.Reason.WRONG_SECRET, "the secret is not the lease's");
       return;
     }
+    core.accounts.claim(lease, core.caller);
     lease.stream()
         .ifPresent(
             old -> {

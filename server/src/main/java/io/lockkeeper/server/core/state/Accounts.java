@@ -79,11 +79,14 @@ public final class Accounts {
   }
 
   /**
-   * Counts an adopted lease for whoever uses it first, where its record says of no identity whose
-   * it is.
+   * Counts an adopted lease for its first user, if its record names no identity. An operator acts
+   * for others, and is not its user.
    */
   public void claim(Lease lease, Caller caller) {
-    if (!lease.account().isEmpty() || caller.account().isEmpty() || lease.isStream()) {
+    if (!lease.account().isEmpty()
+        || caller.account().isEmpty()
+        || caller.operator()
+        || lease.isStream()) {
       return;
     }
     lease.account(caller.account());
