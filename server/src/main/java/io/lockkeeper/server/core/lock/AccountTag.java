@@ -3,6 +3,7 @@ package io.lockkeeper.server.core.lock;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * The tag of an account: the first 48 bits of a hash of its name, as 12 digits. What outlives a
@@ -12,6 +13,11 @@ public final class AccountTag {
 
   /** The tag of the empty account, which is not counted. */
   public static final String NOBODY = "000000000000";
+
+  /** The form of a tag, also in the names of markers. */
+  static final String FORM = "[0-9a-f]{12}";
+
+  private static final Pattern PATTERN = Pattern.compile(FORM);
 
   private AccountTag() {}
 
@@ -26,8 +32,6 @@ public final class AccountTag {
 
   /** Returns {@code text} if it has the form of a tag, and otherwise {@link #NOBODY}. */
   public static String parse(String text) {
-    boolean valid =
-        text.length() == NOBODY.length() && text.chars().allMatch(HexFormat::isHexDigit);
-    return valid ? text : NOBODY;
+    return text.equals(NOBODY) || PATTERN.matcher(text).matches() ? text : NOBODY;
   }
 }

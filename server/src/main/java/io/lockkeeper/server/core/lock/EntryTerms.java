@@ -23,7 +23,7 @@ public record EntryTerms(
     String guardAccount,
     boolean ownStream) {
 
-  /** Takes nothing for a tag that is none: others write entries too, and guards are named by it. */
+  /** Replaces an invalid tag by NOBODY: other programs can write entries. */
   public EntryTerms {
     guardAccount = AccountTag.parse(guardAccount);
   }

@@ -39,7 +39,7 @@ public sealed interface MarkerName {
    */
   record Limit(String text, int limit, String account, int sequence) implements MarkerName {
     private static final Pattern FORM =
-        Pattern.compile(LIMIT + "([0-9]{1,7})-([0-9a-f]{12})-([0-9]{10}|-[0-9]{9,10})");
+        Pattern.compile(LIMIT + "([0-9]{1,7})-(" + AccountTag.FORM + ")-([0-9]{10}|-[0-9]{9,10})");
 
     /** Returns what the marker is named before ZooKeeper appends its sequence number. */
     public static String prefix(int limit, String account) {
@@ -59,7 +59,7 @@ public sealed interface MarkerName {
    */
   record Guard(String text, UUID id, int delayMillis, String account) implements MarkerName {
     private static final Pattern FORM =
-        Pattern.compile(DELAY + "([0-9]{1,7})-([0-9a-f]{12})-([0-9a-f-]{36})");
+        Pattern.compile(DELAY + "([0-9]{1,7})-(" + AccountTag.FORM + ")-([0-9a-f-]{36})");
 
     /** Returns the guard of an entry. */
     public static Guard of(UUID id, int delayMillis, String account) {
