@@ -169,8 +169,7 @@ public final class PlacementPlanner {
   private Optional<Plan> byLevels(WantedLock wanted, Optional<Lease> lease) {
     return core.mirror
         .queue(wanted.name())
-        .filter(queue -> queue.size() >= core.settings.maxWaiters() / 2)
-        .flatMap(queue -> byPlaces(queue, lease))
+        .flatMap(queue -> byPlaces(queue, queue.size(), lease))
         .map(Plan.Refused::new);
   }
 
@@ -242,16 +241,17 @@ public final class PlacementPlanner {
                   + core.settings.maxWaiters()
                   + " entries"));
     }
-    return entries >= core.settings.maxWaiters() / 2 && queue.isPresent()
-        ? byPlaces(queue.get(), lease)
-        : Optional.empty();
+    return queue.flatMap(known -> byPlaces(known, entries, lease));
   }
 
-  /** Who has many places in a queue that is half full leaves the rest of it to others. */
-  private Optional<Failure> byPlaces(LockQueue queue, Optional<Lease> lease) {
+  /** When a queue is half full, limits the entries of one account in it. */
+  private Optional<Failure> byPlaces(LockQueue queue, int entries, Optional<Lease> lease) {
+    if (entries < core.settings.maxWaiters() / 2) {
+      return Optional.empty();
+    }
     int most = core.caller.quota().queuePlaces();
     String account = lease.map(Lease::account).orElse(core.caller.account());
-    if (most == Integer.MAX_VALUE || queue.places(account, most) < most) {
+    if (most == Integer.MAX_VALUE || !queue.hasPlaces(account, most)) {
       return Optional.empty();
     }
     return Optional.of(

@@ -223,15 +223,17 @@ public final class LockQueue {
     return entry.place();
   }
 
-  /**
-   * Returns how many entries of this coordinator count for an account, and at most {@code most}.
-   */
-  public int places(String account, int most) {
-    return (int)
-        entries.stream()
-            .filter(e -> e.owner().filter(owner -> owner.account().equals(account)).isPresent())
-            .limit(most)
-            .count();
+  /** Returns whether {@code most} entries of this coordinator or more count for an account. */
+  public boolean hasPlaces(String account, int most) {
+    int left = most;
+    Iterator<Entry> each = entries.iterator();
+    while (left > 0 && each.hasNext()) {
+      Optional<EntryOwner> owner = each.next().owner();
+      if (owner.isPresent() && owner.get().account().equals(account)) {
+        left--;
+      }
+    }
+    return left <= 0;
   }
 
   /** Returns the first {@code limit} of those who wait. */

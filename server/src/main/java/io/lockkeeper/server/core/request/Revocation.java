@@ -258,8 +258,8 @@ public final class Revocation {
     String account = by.account();
     int most = by.quota().freezes();
     long due = core.now + event.ask().deadline().map(Duration::toNanos).orElse(0L);
-    List<Entry> more =
-        holders.stream().filter(holder -> !isToBeForced(account, holder, due)).toList();
+    Set<Entry> forcedBefore = toBeForced(account, event.lock(), due);
+    List<Entry> more = holders.stream().filter(holder -> !forcedBefore.contains(holder)).toList();
     if (more.isEmpty()) {
       // The same account has asked for it before, for the same time or an earlier one.
       core.reply(event.call(), new Answer.Forced(0, holders.size(), endDelays(event).size()));
@@ -282,10 +282,16 @@ public final class Revocation {
     }
   }
 
-  private boolean isToBeForced(String account, Entry holder, long byNanos) {
-    return graces.stream()
-        .filter(each -> each.account().equals(account) && each.dueNanos() - byNanos <= 0)
-        .anyMatch(each -> each.holders().contains(holder));
+  private Set<Entry> toBeForced(String account, LockName lock, long byNanos) {
+    Set<Entry> holders = new HashSet<>();
+    for (Grace each : graces) {
+      if (each.lock().equals(lock)
+          && each.account().equals(account)
+          && each.dueNanos() - byNanos <= 0) {
+        holders.addAll(each.holders());
+      }
+    }
+    return holders;
   }
 
   private static boolean hasToken(Entry holder, long token) {
@@ -304,9 +310,13 @@ public final class Revocation {
         grace.dueNanos(),
         () -> {
           graces.remove(grace);
+          Set<Entry> known = new HashSet<>(holders);
           List<Entry> still =
               holders(event.lock()).stream()
-                  .filter(holder -> holders.stream().anyMatch(asked -> isOfOne(asked, holder)))
+                  .filter(
+                      holder ->
+                          known.contains(holder)
+                              || holders.stream().anyMatch(asked -> isAgain(asked, holder)))
                   .toList();
           force(event.lock(), still, force);
         });
@@ -325,9 +335,8 @@ public final class Revocation {
   }
 
   /** Whoever was asked may have taken the lock once more meanwhile. */
-  private static boolean isOfOne(Entry asked, Entry holder) {
-    boolean samePlace = asked.name().isAtPlaceOf(holder.name());
-    return asked == holder || (samePlace && asked.mode().isReentrant());
+  private static boolean isAgain(Entry asked, Entry holder) {
+    return asked.name().isAtPlaceOf(holder.name()) && asked.mode().isReentrant();
   }
 
   private boolean isThere(LockName lock, Entry entry) {
