@@ -93,7 +93,7 @@ public final class WhoAmICommand implements Callable<Integer> {
             + limits.getFreezes()
             + " freezes"
             + (limits.getQueuePlaces() < Integer.MAX_VALUE
-                ? ", " + limits.getQueuePlaces() + " places in a queue that is half full"
+                ? ", " + limits.getQueuePlaces() + " entries per queue that is half full"
                 : ""));
     out.println(
         "              TTL up to "

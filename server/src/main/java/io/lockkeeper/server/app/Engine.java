@@ -309,7 +309,7 @@ final class Engine {
     return (int) Math.min(Integer.MAX_VALUE, heapBytes / 2 / BYTES_OF_A_MIRRORED_ENTRY);
   }
 
-  /** What a name takes in ZooKeeper's list, it takes several times in the mirror. */
+  /** A name takes several times as much memory in the mirror as in ZooKeeper's list. */
   static long mirrorNameBytes(long heapBytes) {
     return Math.min(CoreSettings.defaults().maxMirrorNameBytes(), heapBytes / 16);
   }

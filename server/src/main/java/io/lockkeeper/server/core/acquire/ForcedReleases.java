@@ -61,7 +61,7 @@ public final class ForcedReleases {
         forcing.call,
         Failure.Reason.UNAVAILABLE,
         "it is not known yet whether every holder has lost the lock and every lock_delay has ended:"
-            + " look, and try again");
+            + " check the lock, then retry");
   }
 
   /** An entry or a guard is gone. */

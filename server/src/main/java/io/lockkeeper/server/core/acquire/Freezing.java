@@ -79,9 +79,9 @@ public final class Freezing {
           Failure.Reason.TOO_MANY,
           "'"
               + core.caller.account()
-              + "' keeps its limit of "
+              + "' reached its limit of "
               + most
-              + " prefixes frozen (freezes)");
+              + " frozen prefixes (freezes)");
     } else {
       underWay.put(++changes, new Change(event.call(), prefix, Optional.of(account)));
       core.emit(new StoreEffect.SetFreeze(changes, event.freeze().countedFor(account)));
