@@ -28,10 +28,10 @@ import tools.jackson.databind.json.JsonMapper;
  * but ASCII is escaped, so that no name can look like another or steer a terminal.
  *
  * <p>Callers only put an entry into a bounded queue; one thread writes. Entries that find the queue
- * full, or cannot be written, are counted, and a line says how many. Denials that are alike,
- * release requests, which clients send, and all entries of one identity are limited ({@link
- * RepeatedEntries}): nobody can push the entries of others, or its own first ones, out of the files
- * that are kept.
+ * full, or cannot be written, are counted, and a line says how many. Limited ({@link
+ * RepeatedEntries}) are denials that are alike; release requests, which clients send; the denials
+ * of one identity; and its successes, for each action. So nobody can push the entries of others, or
+ * its own first ones, out of the files that are kept, or hide one action behind many others.
  */
 public final class AuditLog implements Audit, AutoCloseable {
 
@@ -42,14 +42,17 @@ public final class AuditLog implements Audit, AutoCloseable {
 
   static final Duration DENIALS_WINDOW = Duration.ofSeconds(10);
 
-  /** How many entries of one identity are written in {@link #IDENTITY_WINDOW}. */
+  /**
+   * How many denials of one identity, and how many successes of one identity and action, are
+   * written in {@link #IDENTITY_WINDOW}.
+   */
   static final int MAX_OF_IDENTITY = 1_000;
 
   static final Duration IDENTITY_WINDOW = Duration.ofMinutes(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(AuditLog.class);
   private static final int MAX_KINDS_OF_DENIALS = 1_000;
-  private static final int MAX_IDENTITIES = 10_000;
+  private static final int MAX_KINDS_OF_IDENTITIES = 10_000;
   private static final int TICK_MILLIS = 1_000;
   private static final int CLOSE_LIMIT_MILLIS = 5_000;
 
@@ -64,7 +67,7 @@ public final class AuditLog implements Audit, AutoCloseable {
   private final RepeatedEntries denials =
       new RepeatedEntries(MAX_DENIALS, DENIALS_WINDOW, MAX_KINDS_OF_DENIALS);
   private final RepeatedEntries identities =
-      new RepeatedEntries(MAX_OF_IDENTITY, IDENTITY_WINDOW, MAX_IDENTITIES);
+      new RepeatedEntries(MAX_OF_IDENTITY, IDENTITY_WINDOW, MAX_KINDS_OF_IDENTITIES);
 
   /** An empty element only wakes the writer. */
   private final BlockingQueue<Optional<Stamped>> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
@@ -122,28 +125,34 @@ public final class AuditLog implements Audit, AutoCloseable {
   @Override
   public void record(Entry entry) {
     long now = nanoClock.getAsLong();
-    boolean always =
-        entry.result().equals(Audit.OK) && !entry.action().equals(Audit.RELEASE_REQUEST);
-    if (!always
-        && denials.count(entry.action(), entry.identity(), entry.result(), now) > MAX_DENIALS) {
+    boolean ok = entry.result().equals(Audit.OK);
+    RepeatedEntries.Kind kind =
+        new RepeatedEntries.Kind(entry.action(), entry.identity(), entry.result());
+    if ((!ok || entry.action().equals(Audit.RELEASE_REQUEST))
+        && denials.count(kind, now).number() > MAX_DENIALS) {
       return;
     }
-    long number = identities.count(RepeatedEntries.ANY, entry.identity(), RepeatedEntries.ANY, now);
-    if (number <= MAX_OF_IDENTITY) {
+    // Every action can be denied to strangers: their denials share one limit.
+    RepeatedEntries.Count count =
+        identities.count(
+            ok
+                ? kind
+                : new RepeatedEntries.Kind(
+                    RepeatedEntries.ANY, entry.identity(), RepeatedEntries.ANY),
+            now);
+    if (count.number() <= MAX_OF_IDENTITY) {
       offer(entry);
-    } else if (number == MAX_OF_IDENTITY + 1) {
+    } else if (count.number() == MAX_OF_IDENTITY + 1) {
       offer(
-          new Entry(
-              RepeatedEntries.ANY,
-              entry.identity(),
-              "",
-              RepeatedEntries.ANY,
-              "this identity has reached the limit of "
-                  + MAX_OF_IDENTITY
-                  + " entries within "
-                  + IDENTITY_WINDOW.toSeconds()
-                  + " s: further ones are counted, and not written",
-              Map.of()));
+          count
+              .kind()
+              .entry(
+                  "the limit of "
+                      + MAX_OF_IDENTITY
+                      + " of these within "
+                      + IDENTITY_WINDOW.toSeconds()
+                      + " s is reached: further ones are counted, and not written",
+                  Map.of()));
     }
   }
 

@@ -10,8 +10,8 @@ import java.util.Map;
 /**
  * Keeps a flood of entries from filling the disk, and what matters from being pushed out by it. Of
  * those that have the action, the identity and the result in common the first are let through, the
- * others in the same window of time are counted. Where there are very many different ones they are
- * counted together.
+ * others in the same window of time are counted. Where there are too many different ones, failures
+ * are counted together and successes are not limited.
  */
 final class RepeatedEntries {
 
@@ -29,7 +29,16 @@ final class RepeatedEntries {
   private final Map<Kind, Window> windows = new LinkedHashMap<>();
 
   /** What entries that are alike have in common. */
-  private record Kind(String action, Identity identity, String result) {}
+  record Kind(String action, Identity identity, String result) {
+
+    /** Returns an entry about all entries of this kind. */
+    Audit.Entry entry(String message, Map<String, String> details) {
+      return new Audit.Entry(action, identity, "", result, message, details);
+    }
+  }
+
+  /** The kind as which an entry was counted, and its number in its window, from 1. */
+  record Count(Kind kind, long number) {}
 
   private static final class Window {
     private final long startNanos;
@@ -52,13 +61,17 @@ final class RepeatedEntries {
     this.maxKinds = maxKinds;
   }
 
-  /** Counts an entry; returns its number in its window, from 1. One above the limit is left out. */
-  synchronized long count(String action, Identity identity, String result, long nowNanos) {
-    Kind kind = new Kind(action, identity, result);
+  /** Counts an entry; one with a number above the limit is left out. */
+  synchronized Count count(Kind kind, long nowNanos) {
+    Kind counted = kind;
     if (windows.size() >= maxKinds && !windows.containsKey(kind)) {
-      kind = OTHERS;
+      if (kind.result().equals(Audit.OK)) {
+        return new Count(kind, 1);
+      }
+      counted = OTHERS;
     }
-    return ++windows.computeIfAbsent(kind, k -> new Window(nowNanos)).seen;
+    return new Count(
+        counted, ++windows.computeIfAbsent(counted, k -> new Window(nowNanos)).seen);
   }
 
   /** Returns, once, what was counted in the windows that are over. */
@@ -87,15 +100,12 @@ final class RepeatedEntries {
   private void add(Map.Entry<Kind, Window> entry, List<Audit.Entry> counted) {
     long more = entry.getValue().seen - shown;
     if (more > 0) {
-      Kind kind = entry.getKey();
       counted.add(
-          new Audit.Entry(
-              kind.action(),
-              kind.identity(),
-              "",
-              kind.result(),
-              more + " more of these within " + window.toSeconds() + " s are not written",
-              Map.of("count", Long.toString(more))));
+          entry
+              .getKey()
+              .entry(
+                  more + " more of these within " + window.toSeconds() + " s are not written",
+                  Map.of("count", Long.toString(more))));
     }
   }
 }

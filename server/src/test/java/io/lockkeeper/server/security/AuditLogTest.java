@@ -213,47 +213,86 @@ class AuditLogTest {
   }
 
   @Test
-  void entriesOfOneIdentityBeyondTheLimitAreCountedAndThoseOfOthersWritten() {
+  void successesOfOneActionBeyondTheLimitAreCountedAndThoseOfOtherActionsAndIdentitiesWritten() {
+    // Given
+    AuditLog audit = new AuditLog(lines, now::get);
+
+    // When
+    IntStream.range(0, AuditLog.MAX_OF_IDENTITY + 500).forEach(i -> audit.record(ok("Freeze")));
+    audit.record(ok("ForceRelease"));
+    audit.record(denied("Acquire", Identity.of("jwt:bob")));
+    audit.close();
+
+    // Then: the first ones, that the limit is reached, the others, and how many are missing
+    List<JsonNode> written = lines.json();
+    assertThat(written).hasSize(AuditLog.MAX_OF_IDENTITY + 4);
+    assertThat(written.get(0).get("action").asString()).isEqualTo("Freeze");
+    assertThat(written.get(AuditLog.MAX_OF_IDENTITY).get("message").asString())
+        .startsWith("the limit of 1000 of these within 600 s is reached");
+    assertThat(written.get(AuditLog.MAX_OF_IDENTITY + 1).get("action").asString())
+        .isEqualTo("ForceRelease");
+    assertThat(written.get(AuditLog.MAX_OF_IDENTITY + 2).get("identity").asString())
+        .isEqualTo("jwt:bob");
+    JsonNode counted = written.get(AuditLog.MAX_OF_IDENTITY + 3);
+    assertThat(counted.get("identity").asString()).isEqualTo("jwt:alice");
+    assertThat(counted.get("action").asString()).isEqualTo("Freeze");
+    assertThat(counted.get("message").asString()).startsWith("500 more of these within 600 s");
+  }
+
+  @Test
+  void denialsOfAnIdentityShareALimitThatHidesNoSuccess() {
     // Given
     AuditLog audit = new AuditLog(lines, now::get);
 
     // When
     IntStream.range(0, AuditLog.MAX_OF_IDENTITY + 500)
-        .forEach(i -> audit.record(ok("SetLimit" + i)));
-    audit.record(denied("Acquire", Identity.of("jwt:bob")));
+        .forEach(i -> audit.record(denied("ForceRelease" + i % 100, ALICE)));
+    audit.record(ok("ForceRelease0"));
     audit.close();
 
-    // Then: the first ones, that the limit is reached, the other's, and how many are missing
+    // Then
     List<JsonNode> written = lines.json();
     assertThat(written).hasSize(AuditLog.MAX_OF_IDENTITY + 3);
-    assertThat(written.get(0).get("action").asString()).isEqualTo("SetLimit0");
-    assertThat(written.get(AuditLog.MAX_OF_IDENTITY).get("message").asString())
-        .startsWith("this identity has reached the limit of 1000 entries within 600 s");
-    assertThat(written.get(AuditLog.MAX_OF_IDENTITY + 1).get("identity").asString())
-        .isEqualTo("jwt:bob");
-    JsonNode counted = written.get(AuditLog.MAX_OF_IDENTITY + 2);
-    assertThat(counted.get("identity").asString()).isEqualTo("jwt:alice");
-    assertThat(counted.get("message").asString()).startsWith("500 more of these within 600 s");
+    JsonNode success = written.get(AuditLog.MAX_OF_IDENTITY + 1);
+    assertThat(success.get("result").asString()).isEqualTo("OK");
   }
 
   @Test
-  void denialsOfEverNewIdentitiesAreCountedTogetherInTheEnd() {
+  void denialsOfEverNewIdentitiesAreCountedTogetherInTheEndAndNameNoneOfThem() {
     // Given
     RepeatedEntries denials = new RepeatedEntries(20, Duration.ofSeconds(10), 1_000);
 
     // When
-    long shown =
-        IntStream.range(0, 50_000)
-            .filter(i -> denials.count("Acquire", Identity.of("jwt:" + i), "DENIED", 0) <= 20)
-            .count();
+    List<RepeatedEntries.Count> counts =
+        IntStream.range(0, 50_000).mapToObj(i -> denials.count(kind(i, "DENIED"), 0)).toList();
 
     // Then
+    assertThat(counts.get(49_999).kind().identity()).isEqualTo(Identity.of("any"));
+    long shown = counts.stream().filter(count -> count.number() <= 20).count();
     assertThat(shown).isEqualTo(1_000 + 20);
     assertThat(denials.countedSoFar())
         .singleElement()
         .satisfies(
             entry ->
                 assertThat(entry.details().get("count")).isEqualTo(Long.toString(50_000 - shown)));
+  }
+
+  @Test
+  void successesOfMoreKindsThanAreToldApartAreNotLimited() {
+    // Given
+    RepeatedEntries entries = new RepeatedEntries(20, Duration.ofSeconds(10), 1_000);
+
+    // When
+    List<RepeatedEntries.Count> counts =
+        IntStream.range(0, 5_000).mapToObj(i -> entries.count(kind(i, Audit.OK), 0)).toList();
+
+    // Then
+    assertThat(counts).allMatch(count -> count.number() == 1);
+    assertThat(counts.get(4_999).kind()).isEqualTo(kind(4_999, Audit.OK));
+  }
+
+  private static RepeatedEntries.Kind kind(int identity, String result) {
+    return new RepeatedEntries.Kind("Acquire", Identity.of("jwt:" + identity), result);
   }
 
   @Test
