@@ -4,7 +4,6 @@ import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JOSEObject;
 import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
-import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.JWKMatcher;
 import com.nimbusds.jose.jwk.JWKSelector;
 import com.nimbusds.jose.jwk.JWKSet;
@@ -31,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -41,21 +41,20 @@ import java.util.concurrent.atomic.AtomicLong;
  * that names the identity, {@code jwt:} and the subject.
  *
  * <p>What was verified is remembered by its digest until it expires, so that a call costs a hash
- * and no signature; a change of the keys forgets it all. An address that has sent too many invalid
- * tokens within a second gets no further signature verified in that second.
+ * and no signature; a change of the keys forgets it all. A token with a valid signature that is
+ * rejected for its claims is remembered for a second. An address that has sent too many tokens with
+ * invalid signatures within a second gets no further signature verified in that second.
  */
 public final class JwtTokens {
 
   /** The longest token, in characters: what fits into the headers of a call. */
   static final int MAX_CHARS = 16 << 10;
 
-  /**
-   * How many signatures of one address may fail in a second. A token that names no key fails once
-   * for each key that it is tried with.
-   */
+  /** How many tokens with invalid signatures one address can send in a second. */
   static final int MAX_FAILURES = 100;
 
   private static final int MAX_REMEMBERED = 10_000;
+  private static final Duration REJECTION_REMEMBERED = Duration.ofSeconds(1);
 
   /** EdDSA is left out: Nimbus needs another library for it. */
   private static final Set<JWSAlgorithm> ALGORITHMS =
@@ -87,13 +86,21 @@ public final class JwtTokens {
             }
           });
 
-  /** Signatures that failed in the current second, by address. */
+  /** Tokens with invalid signatures in the current second, by address. */
   private final Map<String, Integer> failures = new ConcurrentHashMap<>();
 
   private final AtomicLong second = new AtomicLong();
 
-  /** Whose token it is, until when, and by which keys. */
-  private record Verified(Identity identity, Instant until, JWKSet by) {}
+  /**
+   * What is known of a token with a valid signature.
+   *
+   * @param identity whose it is
+   * @param rejection why its claims are not accepted, if they are not
+   * @param until how long this is remembered
+   * @param by the keys that it was verified with
+   */
+  private record Verified(
+      Identity identity, Optional<String> rejection, Instant until, JWKSet by) {}
 
   /**
    * Says what a token must be.
@@ -157,12 +164,14 @@ public final class JwtTokens {
     ByteBuffer digest = ByteBuffer.wrap(Sha256.of(token));
     JWKSet current = keys.current();
     Verified known = remembered.get(digest);
-    if (known != null && known.by() == current && clock.instant().isBefore(known.until())) {
-      return known;
+    if (known == null || known.by() != current || !clock.instant().isBefore(known.until())) {
+      known = verify(token, address, current);
+      remembered.put(digest, known);
     }
-    Verified verified = verify(token, address, current);
-    remembered.put(digest, verified);
-    return verified;
+    if (known.rejection().isPresent()) {
+      throw refused(known.rejection().get());
+    }
+    return known;
   }
 
   private Verified verify(String token, String address, JWKSet current) {
@@ -170,9 +179,7 @@ public final class JwtTokens {
     if (!ALGORITHMS.contains(jwt.getHeader().getAlgorithm())) {
       throw refused("its algorithm is none of " + ALGORITHMS);
     }
-    List<JWK> candidates =
-        new JWKSelector(JWKMatcher.forJWSHeader(jwt.getHeader())).select(current);
-    if (candidates.isEmpty()) {
+    if (new JWKSelector(JWKMatcher.forJWSHeader(jwt.getHeader())).select(current).isEmpty()) {
       keys.onUnknownKey();
       throw refused("it is signed with an unknown key; try again in some seconds");
     }
@@ -180,17 +187,22 @@ public final class JwtTokens {
     try {
       JWTClaimsSet claims = processor.process(jwt, null);
       Instant until = expiry(claims).plus(clockSkew);
-      return new Verified(identity(claims), until, current);
+      return new Verified(identity(claims), Optional.empty(), until, current);
     } catch (ExpiredJWTException e) {
-      throw failed("it has expired", address, candidates);
+      return rejected("it has expired", current);
     } catch (BadJWTException e) {
       // Says which claim, and never what it is.
-      throw failed(String.valueOf(e.getMessage()), address, candidates);
+      return rejected(String.valueOf(e.getMessage()), current);
     } catch (BadJWSException e) {
-      throw failed("its signature is wrong", address, candidates);
+      throw failed("its signature is wrong", address);
     } catch (BadJOSEException | JOSEException e) {
-      throw failed("its type or signature is wrong", address, candidates);
+      throw failed("its type or signature is wrong", address);
     }
+  }
+
+  private Verified rejected(String why, JWKSet current) {
+    return new Verified(
+        Identity.ANONYMOUS, Optional.of(why), clock.instant().plus(REJECTION_REMEMBERED), current);
   }
 
   private void requireFewFailures(String address) {
@@ -200,14 +212,14 @@ public final class JwtTokens {
     }
     if (failures.getOrDefault(address, 0) >= MAX_FAILURES) {
       throw new TooManyFailuresException(
-          "this client's address has sent tokens with "
+          "this client's address has sent "
               + MAX_FAILURES
-              + " invalid signatures or claims within a second, which is the limit");
+              + " tokens with invalid signatures within a second, which is the limit");
     }
   }
 
-  private UnauthenticatedException failed(String why, String address, List<JWK> candidates) {
-    failures.merge(address, candidates.size(), Integer::sum);
+  private UnauthenticatedException failed(String why, String address) {
+    failures.merge(address, 1, Integer::sum);
     return refused(why);
   }
 

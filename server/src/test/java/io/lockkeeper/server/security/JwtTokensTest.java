@@ -38,6 +38,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -514,12 +515,55 @@ class JwtTokensTest {
     String good = good(c -> c);
     assertThatThrownBy(() -> tokens.ofBearerToken(good, "10.0.0.7"))
         .isInstanceOf(TooManyFailuresException.class)
-        .hasMessageContaining("100 invalid");
+        .hasMessageContaining("100 tokens with invalid signatures");
     assertThat(tokens.ofBearerToken(known, "10.0.0.7").name()).isEqualTo("jwt:known");
     assertThat(tokens.ofBearerToken(good, "10.0.0.8").name()).isEqualTo("jwt:shop-1");
     String later = good(c -> c.subject("later"));
     now = NOW.plusSeconds(1);
     assertThat(tokens.ofBearerToken(later, "10.0.0.7").name()).isEqualTo("jwt:later");
+  }
+
+  @Test
+  void forgedTokenThatFitsManyKeysCountsOnce() {
+    // Given: no key is named
+    keys.set =
+        SettableKeys.publicSet(
+            IntStream.range(0, JwtKeys.MAX_KEYS)
+                .mapToObj(i -> i == 0 ? EC : ec("ec" + i, Curve.P_256))
+                .toArray(JWK[]::new));
+    String forged = withoutKeyId(ec("ec", Curve.P_256), claims(c -> c));
+
+    // When
+    assertRefused(forged, "its signature is wrong");
+
+    // Then
+    assertThat(tokens.ofBearerToken(good(c -> c), "10.0.0.7").name()).isEqualTo("jwt:shop-1");
+  }
+
+  @Test
+  void expiredTokensBlockNoOtherTokensOfTheirAddress() {
+    // Given
+    String expired = good(c -> c.expirationTime(Date.from(NOW.minusSeconds(31))));
+    String early = good(c -> c.notBeforeTime(Date.from(NOW.plusSeconds(31))));
+
+    // When
+    for (int i = 0; i < JwtTokens.MAX_FAILURES; i++) {
+      assertRefused(expired, "it has expired");
+      assertRefused(early, "JWT before use time");
+    }
+
+    // Then: a rejection is remembered for a second only
+    assertThat(tokens.ofBearerToken(good(c -> c), "10.0.0.7").name()).isEqualTo("jwt:shop-1");
+    now = NOW.plusSeconds(2);
+    assertThat(tokens.ofBearerToken(early, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
+  }
+
+  private static String withoutKeyId(ECKey key, JWTClaimsSet claims) {
+    try {
+      return signed(JWSAlgorithm.ES256, null, new ECDSASigner(key), claims);
+    } catch (JOSEException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
