@@ -33,10 +33,10 @@ final class Transport {
   /**
    * How many calls one connection can reset in {@link #RESET_SECONDS}. Hanging up is how an Acquire
    * stream without a lease releases its lock, so a busy client does it some hundred times a second,
-   * and one that stops does it for all of its open calls at once. A flood costs ZooKeeper two
-   * writes for each.
+   * and one that stops does it for all of its open calls at once. A client that is cut off loses
+   * such locks, so the limit is well above that. A flood costs ZooKeeper two writes for each.
    */
-  private static final int RESETS = 5_000;
+  private static final int RESETS = 10_000;
 
   private static final int RESET_SECONDS = 10;
 
