@@ -1,6 +1,9 @@
 package io.lockkeeper.server.app;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -57,14 +60,13 @@ final class ConfigFile {
   }
 
   private static JsonNode parse(Path file) {
-    try {
-      if (Files.exists(file) && !Files.isRegularFile(file)) {
-        throw new IOException("it is not a regular file"); // A pipe would block the read.
-      }
-      if (Files.size(file) > MAX_BYTES) {
+    try (InputStream in = Files.newInputStream(file)) { // may be a pipe
+      byte[] content = in.readNBytes(MAX_BYTES + 1);
+      if (content.length > MAX_BYTES) {
         throw new IOException("it has more than " + MAX_BYTES + " bytes");
       }
-      return YAML.readTree(Files.readString(file));
+      return YAML.readTree(
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString());
     } catch (NoSuchFileException e) {
       throw new ConfigException("configuration file " + file + " does not exist");
     } catch (AccessDeniedException e) {

@@ -1,9 +1,7 @@
 package io.lockkeeper.server.security;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -142,15 +140,8 @@ public final class ReloadedFile<T> {
   }
 
   private byte[] read() {
-    if (Files.exists(file) && !Files.isRegularFile(file)) {
-      throw new IllegalArgumentException("is not a regular file"); // A pipe would block the read.
-    }
-    try (InputStream in = Files.newInputStream(file)) {
-      byte[] content = in.readNBytes(MAX_BYTES + 1);
-      if (content.length > MAX_BYTES) {
-        throw new IllegalArgumentException("has more than " + MAX_BYTES + " bytes");
-      }
-      return content;
+    try {
+      return RegularFile.read(file, MAX_BYTES);
     } catch (NoSuchFileException e) {
       throw new IllegalArgumentException("does not exist", e);
     } catch (AccessDeniedException e) {

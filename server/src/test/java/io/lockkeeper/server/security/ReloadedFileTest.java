@@ -243,7 +243,7 @@ class ReloadedFileTest {
 
     // Then
     assertThat(reloaded.get()).isEqualTo(1);
-    assertThat(reloaded.lastError()).contains("is not a regular file");
+    assertThat(reloaded.lastError()).contains("cannot be read: it is not a regular file");
   }
 
   @Test

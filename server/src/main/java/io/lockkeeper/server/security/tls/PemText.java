@@ -1,5 +1,6 @@
 package io.lockkeeper.server.security.tls;
 
+import io.lockkeeper.server.security.RegularFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -45,13 +46,8 @@ record PemText(Path file, String text) {
    */
   static PemText read(Path file) throws IOException {
     try {
-      if (Files.exists(file) && !Files.isRegularFile(file)) {
-        throw new IOException("it is not a regular file"); // A pipe would block the read.
-      }
-      if (Files.size(file) > MAX_BYTES) {
-        throw new IOException("it has more than " + MAX_BYTES + " bytes");
-      }
-      return new PemText(file, Files.readString(file, StandardCharsets.ISO_8859_1));
+      return new PemText(
+          file, new String(RegularFile.read(file, MAX_BYTES), StandardCharsets.ISO_8859_1));
     } catch (IOException e) {
       String why = Files.exists(file) ? String.valueOf(e.getMessage()) : "it does not exist";
       throw new IOException(file + " cannot be read: " + why, e);
