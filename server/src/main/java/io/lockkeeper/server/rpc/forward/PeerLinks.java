@@ -95,6 +95,7 @@ public final class PeerLinks implements AutoCloseable {
         retire(link);
       }
     }
+    unusable.retainAll(ids);
   }
 
   private void retire(PeerLink link) {

@@ -94,6 +94,23 @@ class PeerLinksTest {
   }
 
   @Test
+  void peerThatComesAgainWithAnUnusableAddressIsLoggedAgain() {
+    // Given
+    Peer odd = new Peer("odd", "no host:7420");
+    try (Node there = Node.start("there")) {
+      here.coordinator.meets(odd);
+      await().until(() -> lines.list.size() == 1);
+      here.coordinator.meets(there.peer());
+      await().until(() -> here.services.peers().knows("there"));
+      // When
+      here.coordinator.meets(odd, there.peer());
+      // Then
+      await().until(() -> lines.list.size() == 2);
+      assertThat(lines.list.get(1).getFormattedMessage()).contains("cannot be used");
+    }
+  }
+
+  @Test
   void peerThatCannotBeReachedIsSuspectedWhenAClientHasAskedForItLongEnough() {
     // Given
     here.coordinator.servedBy(new LeaseLocation.At(new Peer("gone", "127.0.0.1:" + Ports.free())));
@@ -331,6 +348,8 @@ class PeerLinksTest {
   void addressThatCannotBeUsedIsOneWarningHoweverManyRequestsAreForThePeer() {
     // Given
     Peer peer = new Peer("bad", "my_host:7420");
+    here.coordinator.meets(peer);
+    await().until(() -> !lines.list.isEmpty());
     // When
     for (int i = 0; i < 100; i++) {
       assertThat(here.services.peers().link(peer)).isEmpty();
