@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
@@ -32,9 +33,16 @@ final class RequestParser {
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();
 
-  /** What is not part of a path or a query (RFC 3986, 3.3 and 3.4). */
-  private static final Pattern MALFORMED =
+  private static final String PATH = "the path";
+  private static final String QUERY = "the query";
+
+  /** What is not part of a path (RFC 3986, 3.3). */
+  private static final Pattern MALFORMED_PATH =
       Pattern.compile("[^A-Za-z0-9._~!$&'()*+,;=:@/?%-]|%(?![0-9A-Fa-f]{2})");
+
+  /** What is not part of a query (RFC 3986, 3.4), and browsers do not send in one either. */
+  private static final Pattern MALFORMED_QUERY =
+      Pattern.compile("[^A-Za-z0-9._~!$&'()*+,;=:@/?%|\\[\\]{}\\\\^`-]|%(?![0-9A-Fa-f]{2})");
 
   /** A browser that comes back to a stream says so what it has seen last. */
   private static final String LAST_EVENT_ID = "Last-Event-ID";
@@ -104,7 +112,7 @@ final class RequestParser {
     if (!route.pathField().isEmpty()) {
       String rest = request.path().substring(route.path().length());
       // In a path a plus sign is one.
-      if (fields.put(route.pathField(), decoded("the path", rest.replace("+", "%2B"))) != null) {
+      if (fields.put(route.pathField(), decoded(PATH, rest.replace("+", "%2B"))) != null) {
         throw new UnreadableException("the query: " + route.pathField() + " is in the path");
       }
     }
@@ -126,8 +134,8 @@ final class RequestParser {
     for (String part : query.split("&", -1)) {
       if (!part.isEmpty()) {
         int equals = part.indexOf('=');
-        String name = decoded("the query", equals < 0 ? part : part.substring(0, equals));
-        String value = equals < 0 ? "" : decoded("the query", part.substring(equals + 1));
+        String name = decoded(QUERY, equals < 0 ? part : part.substring(0, equals));
+        String value = equals < 0 ? "" : decoded(QUERY, part.substring(equals + 1));
         parameters.computeIfAbsent(name, unused -> new ArrayList<>()).add(value);
       }
     }
@@ -135,8 +143,14 @@ final class RequestParser {
   }
 
   private static String decoded(String where, String text) throws UnreadableException {
-    if (MALFORMED.matcher(text).find()) {
-      throw new UnreadableException(where + " is not percent-encoded as it should be: " + text);
+    Matcher malformed = (where.equals(QUERY) ? MALFORMED_QUERY : MALFORMED_PATH).matcher(text);
+    if (malformed.find()) {
+      throw new UnreadableException(
+          where
+              + (malformed.group().equals("%")
+                  ? " has a % that is not followed by two hexadecimal digits: "
+                  : " has the character " + malformed.group() + ", which must be percent-encoded: ")
+              + text);
     }
     // As Latin-1, each byte is a character.
     byte[] bytes = URLDecoder.decode(text, ISO_8859_1).getBytes(ISO_8859_1);

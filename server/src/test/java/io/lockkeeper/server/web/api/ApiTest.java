@@ -191,7 +191,22 @@ class ApiTest {
     assertThat(raw("GET /v1/locks/a%4 HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
     assertThat(raw("GET /v1/locks/a\u00e9 HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
     assertThat(raw("GET /v1/locks/a#b HTTP/1.1\r\nHost: localhost\r\n\r\n")).contains(" 400 ");
+    assertThat(raw("GET /v1/locks/a|b HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        .contains("the path has the character |, which must be percent-encoded");
+    assertThat(raw("GET /v1/locks?prefix=a<b HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        .contains("the query has the character ", ", which must be percent-encoded");
+    assertThat(raw("GET /v1/locks?prefix=a%4 HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        .contains("the query has a % that is not followed by two hexadecimal digits");
     assertThat(get("/v1/locks/a?name=b").body()).contains("name is in the path");
+  }
+
+  @Test
+  void charactersThatBrowsersSendUnescapedInAQueryAreTaken() throws IOException {
+    // When
+    String answer =
+        raw("GET /v1/locks?pageSize=a|b[c]{d}\\^` HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    // Then: the value is what is wrong
+    assertThat(answer).contains("a|b[c]{d}").doesNotContain("percent-encoded");
   }
 
   private String raw(String request) throws IOException {
