@@ -42,6 +42,10 @@ public final class CertificateIdentity {
    * {@code dns:} and each DNS name in lower case, {@code subject:} and the subject as in RFC 2253.
    * The common name alone is never a DNS name.
    *
+   * <p>A malformed name rejects the certificate: without that name it would be somebody else's. If
+   * there is a SPIFFE ID, which is the first name in any case, a malformed DNS name and a URI with
+   * an empty or a dot segment are left out instead.
+   *
    * @throws UnauthenticatedException if it has no name, too many, or one that cannot be used
    */
   public static Identity of(X509Certificate certificate) {
@@ -50,12 +54,22 @@ public final class CertificateIdentity {
     uris.forEach(CertificateIdentity::checkUri);
     List<String> names = new ArrayList<>();
     uris.stream().filter(uri -> uri.startsWith(SPIFFE)).forEach(names::add);
-    uris.stream().filter(uri -> !uri.startsWith(SPIFFE)).forEach(names::add);
-    List<String> dnsNames = ofType(alternatives, DNS);
-    if (!dnsNames.stream().allMatch(name -> DNS_NAME.matcher(name).matches())) {
-      throw new UnauthenticatedException("a DNS name in the certificate is malformed");
+    boolean named = !names.isEmpty();
+    for (String uri : uris) {
+      if (!uri.startsWith(SPIFFE)
+          && isUsable(
+              URI.create(uri).normalize().toString().equals(uri),
+              named,
+              "a URI in the certificate has a segment '.' or '..', or an empty one")) {
+        names.add(uri);
+      }
     }
-    dnsNames.forEach(name -> names.add("dns:" + name.toLowerCase(Locale.ROOT)));
+    for (String name : ofType(alternatives, DNS)) {
+      if (isUsable(
+          DNS_NAME.matcher(name).matches(), named, "a DNS name in the certificate is malformed")) {
+        names.add("dns:" + name.toLowerCase(Locale.ROOT));
+      }
+    }
     String subject = certificate.getSubjectX500Principal().getName(X500Principal.RFC2253);
     if (!subject.isEmpty()) {
       names.add("subject:" + subject);
@@ -95,10 +109,13 @@ public final class CertificateIdentity {
           "a SPIFFE ID in the certificate must be spiffe://, a trust domain in lower case, and"
               + " segments of letters, digits, '.', '_' and '-', none of them '.' or '..'");
     }
-    if (!uri.normalize().toString().equals(text)) {
-      throw new UnauthenticatedException(
-          "a URI in the certificate has a segment '.' or '..', or an empty one");
+  }
+
+  private static boolean isUsable(boolean wellFormed, boolean named, String problem) {
+    if (!wellFormed && !named) {
+      throw new UnauthenticatedException(problem);
     }
+    return wellFormed;
   }
 
   private static List<List<?>> alternatives(X509Certificate certificate) {

@@ -148,6 +148,26 @@ class CertificateIdentityTest {
   }
 
   @Test
+  void malformedNamesBehindASpiffeIdAreLeftOut() throws Exception {
+    // Given: the SPIFFE ID is the identity with and without them
+    X509Certificate certificate =
+        certificate(
+            Shape.of("x")
+                .withNames(
+                    uri("https://acme//shop"),
+                    uri("https://acme/shop"),
+                    dns("shop.example."),
+                    dns("shop.example"),
+                    uri("spiffe://acme/shop")));
+    // When
+    Identity identity = CertificateIdentity.of(certificate);
+    // Then
+    assertThat(identity.names())
+        .containsExactly(
+            "spiffe://acme/shop", "https://acme/shop", "dns:shop.example", "subject:CN=x");
+  }
+
+  @Test
   void subjectThatTurnsTheTextAroundIsRefused() throws Exception {
     // Given
     X509Certificate broken =
