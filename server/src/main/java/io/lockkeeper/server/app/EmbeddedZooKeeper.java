@@ -37,6 +37,9 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
   private static final long START_LIMIT_SECONDS = 60;
   private static final long STOP_LIMIT_MILLIS = 10_000;
 
+  /** Nothing was served yet, and a signal can be waiting for the end of the start. */
+  private static final long FAILED_START_STOP_LIMIT_MILLIS = 2_000;
+
   private final DirectoryLock directoryLock;
   private final Server server;
 
@@ -88,7 +91,7 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
   /** Stops the server; its data stays. */
   @Override
   public void close() {
-    server.stop();
+    server.stop(STOP_LIMIT_MILLIS);
     release(directoryLock);
   }
 
@@ -155,12 +158,12 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
       }
     }
 
-    void stop() {
+    void stop(long limitMillis) {
       over.set(true);
       cleanup.shutdown();
       beginToClose();
       try {
-        runner.join(STOP_LIMIT_MILLIS);
+        runner.join(limitMillis);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
@@ -225,7 +228,7 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
     } catch (ExecutionException e) {
       why = e.getCause() == null ? e : e.getCause();
     }
-    server.stop();
+    server.stop(FAILED_START_STOP_LIMIT_MILLIS);
     if (why instanceof CancellationException cancellation) {
       throw cancellation;
     }
