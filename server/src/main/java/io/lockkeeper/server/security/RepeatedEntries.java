@@ -70,8 +70,7 @@ final class RepeatedEntries {
       }
       counted = OTHERS;
     }
-    return new Count(
-        counted, ++windows.computeIfAbsent(counted, k -> new Window(nowNanos)).seen);
+    return new Count(counted, ++windows.computeIfAbsent(counted, k -> new Window(nowNanos)).seen);
   }
 
   /** Returns, once, what was counted in the windows that are over. */
