@@ -26,7 +26,7 @@ final class Visitors {
    * his certificate; as gRPC knows its callers.
    *
    * @throws UnauthenticatedException if nobody knows; the message says why
-   * @throws TooManyFailuresException if too many tokens from his address were invalid
+   * @throws TooManyFailuresException if too many tokens from the visitor's address were invalid
    */
   Identity identify(Visitor visitor) {
     ApiChannels.Caller caller = caller(visitor);

@@ -154,7 +154,7 @@ class GrpcEndpointTest {
                     .getLock(LOCK));
     // Then
     assertThat(refusal.getStatus().getCode()).isEqualTo(Code.RESOURCE_EXHAUSTED);
-    assertThat(refusal.getStatus().getDescription()).contains("headers", "more than 8192");
+    assertThat(refusal.getStatus().getDescription()).contains("headers", "the limit is 8192");
     assertThatItServes(channel);
     acquired.listener().onNotice("req-1", 1, 1, new Notice.Released());
     assertThat(other.next().hasReleased()).isTrue();

@@ -77,7 +77,7 @@ public final class AdoptionGrace {
             });
   }
 
-  /** Returns when a request is withdrawn whose client has closed its stream, if it has. */
+  /** Returns when a request whose client closed its stream is withdrawn, if it did. */
   public OptionalLong withdrawnAtNanos(Acquisition acquisition) {
     if (!acquisition.hasOwnStream()
         || acquisition.target().isPresent()

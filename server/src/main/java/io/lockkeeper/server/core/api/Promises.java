@@ -6,7 +6,7 @@ import java.util.UUID;
 
 /**
  * What a coordinator that leaves in good order has promised to the clients of one lock session, as
- * durations from when it stopped to renew leases.
+ * durations from when it stopped renewing leases.
  *
  * @param leases how long the client of each lease can rely on it without another keep-alive, by the
  *     tags of the leases

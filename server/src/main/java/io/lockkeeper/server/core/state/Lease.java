@@ -268,7 +268,7 @@ public final class Lease {
   /**
    * Returns for how long its client can rely on it if it is not renewed.
    *
-   * @param endingNanos how long after its end a client may not have heard of it
+   * @param endingNanos how long a client can be unaware that the lease ended
    */
   public Duration promised(long nowNanos, long endingNanos) {
     long until = isStream ? vouchedUntilNanos : deadlineNanos;

@@ -62,9 +62,9 @@ public final class CallAdmission {
         ? Optional.empty()
         : Optional.of(
             Statuses.limitReached(
-                "the headers of the call have "
+                "the call's headers take "
                     + bytes
-                    + " bytes, with 32 for each header, more than "
+                    + " bytes (32 per header included); the limit is "
                     + maxMetadataBytes));
   }
 

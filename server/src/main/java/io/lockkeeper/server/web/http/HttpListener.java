@@ -104,7 +104,7 @@ public final class HttpListener {
             // One request is read at a time: the next waits in its socket.
             .childOption(ChannelOption.AUTO_READ, false)
             // A visitor whose machine is gone holds nothing for longer than some twenty seconds,
-            // unless something is on its way to him, such as a heartbeat: then for as long as the
+            // unless something is on its way to it, such as a heartbeat: then for as long as the
             // kernel sends it again.
             .childOption(ChannelOption.SO_KEEPALIVE, true)
             .childOption(NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), 10)

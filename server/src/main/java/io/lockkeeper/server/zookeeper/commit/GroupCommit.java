@@ -205,7 +205,7 @@ public final class GroupCommit {
   private void onCommitted(Transaction transaction, MultiReply.Committed committed) {
     OptionalLong zxid = committed.zxid();
     if (zxid.isPresent() && !context.isLater(transaction.leftAtZxid(), zxid.getAsLong())) {
-      // Its tokens would repeat. Nobody is told: the process ends.
+      // Its tokens would repeat. No client is notified: the process ends.
       end();
       return;
     }
