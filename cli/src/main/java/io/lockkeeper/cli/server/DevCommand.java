@@ -63,7 +63,7 @@ public final class DevCommand extends ServerCommand {
               "welcome");
       welcome.setDaemon(true);
       welcome.start();
-      return run.await(server);
+      return run.await(server.failure());
     } catch (CancellationException stoppedAtStart) {
       return ExitCodes.OK;
     }

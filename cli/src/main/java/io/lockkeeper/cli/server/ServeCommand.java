@@ -50,7 +50,7 @@ public final class ServeCommand extends ServerCommand {
     try (ServerRun run = new ServerRun(onHangUp);
         LockkeeperServer server = LockkeeperServer.start(config)) {
       onHangUp.complete(new SettingsReload(config, this::config, server::readFiles));
-      return run.await(server);
+      return run.await(server.failure());
     }
   }
 

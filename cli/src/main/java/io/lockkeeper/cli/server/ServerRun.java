@@ -3,7 +3,6 @@ package io.lockkeeper.cli.server;
 import io.lockkeeper.cli.shell.CliException;
 import io.lockkeeper.cli.shell.ExitCodes;
 import io.lockkeeper.cli.shell.Signals;
-import io.lockkeeper.server.app.LockkeeperServer;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -106,19 +105,28 @@ final class ServerRun implements AutoCloseable {
 
   /** Ends {@link #await} with a failure; the first end counts. */
   void fail(String message) {
-    end.completeExceptionally(new CliException(ExitCodes.FAILED, message));
+    fail(ExitCodes.FAILED, message);
   }
 
-  /** Returns when the server is to be stopped. */
-  int await(LockkeeperServer server) {
+  private void fail(int exitCode, String message) {
+    end.completeExceptionally(new CliException(exitCode, message));
+  }
+
+  /**
+   * Returns when the server is to be stopped.
+   *
+   * @param failure completes with what makes ZooKeeper unfit to be used
+   */
+  int await(CompletableFuture<String> failure) {
     // Only now: the embedded ZooKeeper sets one of its own when it starts.
     Thread.setDefaultUncaughtExceptionHandler(ServerRun::onUncaught);
-    CompletableFuture<Void> unused = server.failure().thenAccept(this::fail);
+    CompletableFuture<Void> unused =
+        failure.thenAccept(message -> fail(ExitCodes.UNFIT_ZOOKEEPER, message));
     try {
       return end.join();
     } catch (CompletionException e) {
-      if (e.getCause() instanceof CliException failure) {
-        throw failure;
+      if (e.getCause() instanceof CliException cause) {
+        throw cause;
       }
       throw e;
     }

@@ -18,6 +18,9 @@ public final class ExitCodes {
   /** Nobody holds the lock that was asked about: as {@code systemctl is-active} says "inactive". */
   public static final int FREE = 3;
 
+  /** ZooKeeper cannot be used: its data is older than recorded, or a setting of it does not fit. */
+  public static final int UNFIT_ZOOKEEPER = 65;
+
   /** No server could be reached, or none could serve. */
   public static final int UNAVAILABLE = 69;
 
