@@ -204,7 +204,6 @@ class JwtTokensTest {
           default -> RSA;
         };
     String token = signed(JWSAlgorithm.parse(algorithm), key, claims(c -> c));
-
     // When // Then
     assertThat(tokens.ofBearerToken(token, "10.0.0.7")).isEqualTo(Identity.of("jwt:shop-1"));
   }
@@ -220,7 +219,6 @@ class JwtTokensTest {
                 .build(),
             claims(c -> c));
     jwt.sign(new ECDSASigner(EC));
-
     // When // Then
     assertThat(tokens.ofBearerToken(jwt.serialize(), "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
@@ -236,7 +234,6 @@ class JwtTokensTest {
                 .build(),
             claims(c -> c));
     jwt.sign(new ECDSASigner(EC));
-
     // When // Then
     assertRefused(jwt.serialize(), "its type or signature is wrong");
   }
@@ -245,7 +242,6 @@ class JwtTokensTest {
   void tokenThatNamesNoKeyIsTriedWithEach() throws JOSEException {
     // Given
     String token = signed(JWSAlgorithm.ES256, null, new ECDSASigner(EC), claims(c -> c));
-
     // When // Then
     assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
@@ -254,7 +250,6 @@ class JwtTokensTest {
   void audienceMayBeOneOfSeveral() {
     // Given
     String token = good(c -> c.audience(List.of("other", "lockkeeper")));
-
     // When // Then
     assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
@@ -273,7 +268,6 @@ class JwtTokensTest {
     // Given
     String token = good(c -> c.expirationTime(Date.from(NOW)));
     String early = good(c -> c.notBeforeTime(Date.from(NOW.plusSeconds(31))));
-
     // When // Then
     now = NOW.plusSeconds(29);
     assertThat(tokens.ofBearerToken(token, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
@@ -294,10 +288,8 @@ class JwtTokensTest {
     // Given
     String token = good(c -> c);
     tokens.ofBearerToken(token, "10.0.0.7");
-
     // When
     now = NOW.plusSeconds(331);
-
     // Then
     assertRefused(token, "it has expired");
   }
@@ -326,7 +318,6 @@ class JwtTokensTest {
     // Given
     String plain = new PlainJWT(claims(c -> c)).serialize();
     String[] parts = good(c -> c).split("\\.");
-
     // When // Then
     assertRefused(plain, "it is not a signed JWT");
     assertRefused(parts[0] + "." + parts[1] + ".", "not a signed JWT");
@@ -339,7 +330,6 @@ class JwtTokensTest {
     // Given: what everybody can read, used as the key of an HMAC
     byte[] publicKey = RSA.toRSAPublicKey().getEncoded();
     String token = signed(JWSAlgorithm.HS256, "rsa", new MACSigner(publicKey), claims(c -> c));
-
     // When // Then
     assertRefused(token, "its algorithm is none of [RS256,");
   }
@@ -350,7 +340,6 @@ class JwtTokensTest {
     OctetSequenceKey secret =
         new OctetSequenceKey.Builder(new byte[32]).keyID("s").keyUse(KeyUse.SIGNATURE).build();
     keys.set = SettableKeys.publicSet(RSA, secret);
-
     // When // Then
     assertThat(keys.set.getKeys()).hasSize(1);
     assertRefused(
@@ -363,7 +352,6 @@ class JwtTokensTest {
     // Given
     ECKey encryption = new ECKey.Builder(EC).keyUse(KeyUse.ENCRYPTION).build();
     keys.set = SettableKeys.publicSet(RSA, encryption);
-
     // When // Then
     assertRefused(good(c -> c), "unknown key");
   }
@@ -377,7 +365,6 @@ class JwtTokensTest {
   void unknownKeyIsRefusedAndAskedFor() {
     // Given
     String token = signed(JWSAlgorithm.ES256, ec("new", Curve.P_256), claims(c -> c));
-
     // When // Then
     assertRefused(token, "it is signed with an unknown key; try again");
     assertThat(keys.missed).isEqualTo(1);
@@ -392,7 +379,6 @@ class JwtTokensTest {
             new JWSHeader.Builder(JWSAlgorithm.ES256).jwk(own.toPublicJWK()).build(),
             claims(c -> c));
     jwt.sign(new ECDSASigner(own));
-
     // When // Then
     assertRefused(jwt.serialize(), "its signature is wrong");
   }
@@ -409,7 +395,6 @@ class JwtTokensTest {
                 .build(),
             claims(c -> c));
     jwt.sign(new ECDSASigner(EC));
-
     // When // Then
     assertRefused(jwt.serialize(), "its signature is wrong");
   }
@@ -419,7 +404,6 @@ class JwtTokensTest {
     // Given
     String[] good = good(c -> c).split("\\.");
     String[] admin = good(c -> c.subject("admin")).split("\\.");
-
     // When // Then
     assertRefused(good[0] + "." + admin[1] + "." + good[2], "its signature is wrong");
     assertRefused(good[0] + "." + good[1] + "." + admin[2], "its signature is wrong");
@@ -432,10 +416,8 @@ class JwtTokensTest {
     String before = good(c -> c);
     String after = signed(JWSAlgorithm.ES256, fresh, claims(c -> c));
     assertRefused(after, "unknown key");
-
     // When
     keys.set = SettableKeys.publicSet(EC, fresh);
-
     // Then
     assertThat(tokens.ofBearerToken(before, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
     assertThat(tokens.ofBearerToken(after, "10.0.0.7").name()).isEqualTo("jwt:shop-1");
@@ -446,10 +428,8 @@ class JwtTokensTest {
     // Given
     String token = good(c -> c);
     tokens.ofBearerToken(token, "10.0.0.7");
-
     // When
     keys.set = SettableKeys.publicSet(RSA);
-
     // Then
     assertRefused(token, "unknown key");
   }
@@ -460,10 +440,8 @@ class JwtTokensTest {
     String token = good(c -> c);
     tokens.ofBearerToken(token, "10.0.0.7");
     int asked = keys.asked;
-
     // When
     tokens.ofBearerToken(token, "10.0.0.7");
-
     // Then: asked which keys there are, and not for one of them
     assertThat(keys.asked - asked).isEqualTo(1);
   }
@@ -489,7 +467,6 @@ class JwtTokensTest {
     // Given
     String token = good(c -> c);
     char last = token.charAt(token.length() - 1);
-
     // When // Then
     assertRefused(token + "!!", "it is not a signed JWT");
     assertRefused(token + "==", "it is not a signed JWT");
@@ -510,7 +487,6 @@ class JwtTokensTest {
     for (int i = 0; i < JwtTokens.MAX_FAILURES; i++) {
       assertRefused(forged, "its signature is wrong");
     }
-
     // When // Then: what is remembered, and other addresses, are not affected
     String good = good(c -> c);
     assertThatThrownBy(() -> tokens.ofBearerToken(good, "10.0.0.7"))
@@ -532,10 +508,8 @@ class JwtTokensTest {
                 .mapToObj(i -> i == 0 ? EC : ec("ec" + i, Curve.P_256))
                 .toArray(JWK[]::new));
     String forged = withoutKeyId(ec("ec", Curve.P_256), claims(c -> c));
-
     // When
     assertRefused(forged, "its signature is wrong");
-
     // Then
     assertThat(tokens.ofBearerToken(good(c -> c), "10.0.0.7").name()).isEqualTo("jwt:shop-1");
   }
@@ -545,13 +519,11 @@ class JwtTokensTest {
     // Given
     String expired = good(c -> c.expirationTime(Date.from(NOW.minusSeconds(31))));
     String early = good(c -> c.notBeforeTime(Date.from(NOW.plusSeconds(31))));
-
     // When
     for (int i = 0; i < JwtTokens.MAX_FAILURES; i++) {
       assertRefused(expired, "it has expired");
       assertRefused(early, "JWT before use time");
     }
-
     // Then: a rejection is remembered for a second only
     assertThat(tokens.ofBearerToken(good(c -> c), "10.0.0.7").name()).isEqualTo("jwt:shop-1");
     now = NOW.plusSeconds(2);
@@ -570,7 +542,6 @@ class JwtTokensTest {
   void rsaKeyThatIsTooSmallIsNoKey() throws JOSEException {
     // Given
     RSAKey small = new RSAKeyGenerator(1024, true).keyID("small").generate();
-
     // When // Then
     assertThatThrownBy(() -> SettableKeys.publicSet(small))
         .hasMessageContaining("at least 2048 bits");
@@ -586,7 +557,6 @@ class JwtTokensTest {
   void hugeTokenIsRefusedUnread() {
     // Given
     int asked = keys.asked;
-
     // When // Then
     assertRefused("x".repeat(100_000), "has 100000 characters, more than 16384");
     assertThat(keys.asked).isEqualTo(asked);
@@ -597,7 +567,6 @@ class JwtTokensTest {
     // Given
     String nested =
         base64("{\"a\":" + "[".repeat(8_000) + "]".repeat(3_000) + "}").substring(0, 10_000);
-
     // When // Then
     assertRefused(nested + ".e30.e30", "it is not a signed JWT");
     assertRefused(base64("{\"alg\":\"ES256\"}") + "." + nested + ".e30", "it is not a signed JWT");
@@ -613,10 +582,8 @@ class JwtTokensTest {
     if (token.charAt(place) == other) {
       return;
     }
-
     // When
     token.setCharAt(place, other);
-
     // Then
     assertThatThrownBy(() -> tokens.ofBearerToken(token.toString(), "of try " + seed))
         .isInstanceOf(UnauthenticatedException.class);

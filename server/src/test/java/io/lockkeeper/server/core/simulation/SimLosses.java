@@ -159,7 +159,7 @@ final class SimLosses {
                 SimRules.check(
                     left.isZero() || until >= safe,
                     () -> "promised less than was told: " + lease.id().tag());
-                checkLife(coordinator, id, until);
+                checkLife(coordinator, id, left.isZero() ? 0 : until);
               }
             });
   }

@@ -203,8 +203,7 @@ class ApiTest {
   @Test
   void charactersThatBrowsersSendUnescapedInAQueryAreTaken() throws IOException {
     // When
-    String answer =
-        raw("GET /v1/locks?pageSize=a|b[c]{d}\\^` HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    String answer = raw("GET /v1/locks?pageSize=a|b[c]{d}\\^` HTTP/1.1\r\nHost: localhost\r\n\r\n");
     // Then: the value is what is wrong
     assertThat(answer).contains("a|b[c]{d}").doesNotContain("percent-encoded");
   }
