@@ -9,6 +9,7 @@ import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.FencingToken;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.PlannedEntry;
 import io.lockkeeper.server.core.lock.SessionKey;
@@ -183,11 +184,12 @@ class AdoptedLevelsTest {
     StreamId stream = bench.attach(own);
     bench.askAndCreate(bench.lease(), Wish.named("holder").exclusive("x"));
     Wish wish = Wish.named("waits").exclusive("x").waiting(Duration.ofSeconds(1));
-    bench.createAll(bench.ask(own, wish));
+    StoreEvent.CreatedEntry entry = bench.createAll(bench.ask(own, wish)).get(0);
+    long token = FencingToken.of(entry.czxid(), entry.index()).value();
     bench.deleting = false;
     bench.pass(Duration.ofSeconds(1));
     // When
-    bench.repeat(stream, own, wish.holding(9));
+    bench.repeat(stream, own, wish.holding(token));
     // Then: the deletion is the proof
     assertThat(bench.told("waits")).last().isInstanceOf(Notice.Queued.class);
     bench.on(new StoreEvent.EntriesDeleted(bench.deletions().get(0).id()));

@@ -210,8 +210,7 @@ class AdoptionsTest {
         .singleElement()
         .satisfies(
             recorded ->
-                assertThat(recorded.promises().waiters())
-                    .isEqualTo(Map.of(waiter, Duration.ofSeconds(1))));
+                assertThat(recorded.promises().waiters()).isEqualTo(Map.of(waiter, LINGER)));
   }
 
   @Test

@@ -86,7 +86,13 @@ public final class Releases {
     // Another coordinator may have adopted the lease, and have granted the same request again.
     pool.ask(
         session.get(),
-        () -> answerEnded(event, lease),
+        () -> {
+          if (grace.find(lease, event.requestId()).isPresent()) {
+            release(event); // It was repeated meanwhile.
+          } else {
+            answerEnded(event, lease);
+          }
+        },
         () -> core.fail(event.call(), Failure.Reason.MOVED, CoreState.NO_CONTACT));
   }
 

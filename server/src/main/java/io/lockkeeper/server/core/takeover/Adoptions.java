@@ -100,7 +100,11 @@ public final class Adoptions {
         grace
             .withdrawnAtNanos(acquisition)
             .ifPresent(
-                at -> waiters.put(acquisition.id(), Duration.ofNanos(Math.max(0, at - core.now))));
+                at -> {
+                  // Its client may be on its way to the next coordinator.
+                  long left = Math.max(repeatNanos(), at - core.now);
+                  waiters.put(acquisition.id(), Duration.ofNanos(left));
+                });
       }
     }
     return new Promises(promised, waiters);

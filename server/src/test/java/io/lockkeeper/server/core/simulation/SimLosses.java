@@ -170,6 +170,7 @@ final class SimLosses {
           .flatMap(
               record ->
                   Optional.ofNullable(coordinator.kernel.core.leases.get(record.lease())).stream())
+          .filter(lease -> sim.claims.ownerOf(lease.id()).equals(Optional.of(coordinator)))
           .forEach(lease -> checkLife(coordinator, lease.id(), lease.deadlineNanos()));
     }
   }
