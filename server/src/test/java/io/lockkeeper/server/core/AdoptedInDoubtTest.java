@@ -7,6 +7,7 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
@@ -58,6 +59,7 @@ class AdoptedInDoubtTest {
     bench.attach(lease);
     // Then
     assertThat(bench.told("next", Notice.Granted.class)).isEmpty();
+    assertThat(bench.kernel.core.mirror.queue(new LockName("a")).orElseThrow().waiting()).isOne();
     bench.deleted(ahead);
     assertThat(bench.told("next", Notice.Granted.class)).hasSize(1);
   }

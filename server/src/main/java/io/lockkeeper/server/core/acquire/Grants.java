@@ -149,23 +149,23 @@ public final class Grants {
     Optional<UUID> id = entry.name().id();
     Acquisition acquisition = id.isPresent() ? core.acquisitions.get(id.get()) : null;
     if (acquisition != null) {
-      acquisition.hold(lock).ifPresent(hold -> bind(entry, hold));
+      acquisition.hold(lock).ifPresent(hold -> bind(lock, entry, hold));
     }
   }
 
   /** Makes those entries an acquisition's that the mirror shows. */
   public void bind(Acquisition acquisition) {
     for (Hold hold : acquisition.holds()) {
-      hold.entryIn(core.mirror).ifPresent(entry -> bind(entry, hold));
+      hold.entryIn(core.mirror).ifPresent(entry -> bind(hold.lock(), entry, hold));
     }
   }
 
-  private void bind(Entry entry, Hold hold) {
+  private void bind(LockName lock, Entry entry, Hold hold) {
     boolean first = Hold.of(entry).isEmpty();
     entry.bind(hold);
     hold.seen();
     if (first && entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
-      entry.holdNoMore();
+      core.mirror.queue(lock).orElseThrow().holdNoMore(entry);
     }
   }
 

@@ -191,7 +191,7 @@ public final class Entry {
     heldSinceNanos = nowNanos;
   }
 
-  public void holdNoMore() {
+  void holdNoMore() {
     heldSinceNanos = NOT_HOLDING;
   }
 

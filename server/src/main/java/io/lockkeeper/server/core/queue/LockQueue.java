@@ -98,6 +98,12 @@ public final class LockQueue {
     entry.markReleased();
   }
 
+  /** An entry that was admitted waits again. */
+  public void holdNoMore(Entry entry) {
+    entry.holdNoMore();
+    holders = holders.stream().filter(holder -> holder != entry).toList();
+  }
+
   /** Returns the holders as of the last {@link #admit}, without those who have released. */
   public List<Entry> holders() {
     return holders;

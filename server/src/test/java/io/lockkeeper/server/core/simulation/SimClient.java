@@ -407,6 +407,16 @@ final class SimClient {
     return request.stream.filter(stream::equals).isPresent() || way.isOn(stream);
   }
 
+  /**
+   * Returns whether a refusal on a stream is the answer to the newest attempt: the lease's stream
+   * can still bring that to an earlier one, whose own stream was closed.
+   */
+  private boolean isAboutNewest(SimRequest request, StreamId stream) {
+    return (request.stream.isPresent() && !request.deaf)
+        ? request.stream.get().equals(stream)
+        : way.isOn(stream);
+  }
+
   private void onGranted(SimRequest request, Notice.Granted granted, long toldAt) {
     boolean first = request.tokens.isEmpty();
     request.tokens = granted.grants().stream().map(g -> g.token().value()).toList();
@@ -467,7 +477,7 @@ final class SimClient {
 
   void onRefused(SimLink link, Effect.Refuse refusal) {
     SimRequest request = requests.get(refusal.requestId());
-    if (!way.isOn(link) || !(byStream || isAskedOn(request, refusal.stream()))) {
+    if (!way.isOn(link) || !(byStream || isAboutNewest(request, refusal.stream()))) {
       return;
     }
     Failure.Reason reason = refusal.failure().reason();

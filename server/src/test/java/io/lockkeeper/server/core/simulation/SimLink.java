@@ -18,6 +18,14 @@ final class SimLink {
   /** After how long without an answer a client looks for another coordinator. */
   private static final int PING_MILLIS = 3_000;
 
+  /**
+   * After how long at least a client notices that the coordinator does not answer; after twice as
+   * long at most. A client without a lease relies on its stream until then, so this ends before the
+   * bound of a session whose holders have not received JEOPARDY yet: 10 s - 1 s - 2.3 s (lag and
+   * age of the proof) - 4.1 s (a third, and a proof interval).
+   */
+  private static final int STALL_MILLIS = 1_250;
+
   /** After how long at most a client knows that the coordinator's process is gone. */
   static final int NOTICED_MILLIS = 300;
 
@@ -146,7 +154,7 @@ final class SimLink {
   /** The coordinator does not answer: a client that waits for it leaves. */
   void stall() {
     sim.after(
-        PING_MILLIS * Sim.MILLI + sim.delay(2_000),
+        STALL_MILLIS * Sim.MILLI + sim.delay(STALL_MILLIS),
         () -> {
           if (coordinator.isPaused()) {
             lose();
