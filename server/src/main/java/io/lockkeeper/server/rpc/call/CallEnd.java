@@ -68,6 +68,8 @@ public final class CallEnd extends ServerStreamTracer {
   private volatile Optional<Deadline> deadline = Optional.empty();
   private volatile long slackNanos = DEADLINE_SLACK_NANOS;
   private volatile boolean inProcess;
+  // Only the transport's thread touches it.
+  private boolean overBudget;
 
   private CallEnd(CallBudgets budgets) {
     this.budgets = budgets;
@@ -119,11 +121,16 @@ public final class CallEnd extends ServerStreamTracer {
 
   @Override
   public void inboundWireSize(long bytes) {
+    if (overBudget) {
+      // The call is being ended. Thousands of further pieces can be in the buffer that was read.
+      return;
+    }
     long cost = bytes + PIECE_BYTES;
     boolean first = partialBytes.getAndAdd(cost) == 0;
     boolean fits = budgets.partial().hold(cost);
     // Most requests come in one piece: half of the budget is for those alone.
     if (!fits || (!first && budgets.partial().isHalfHeld())) {
+      overBudget = true;
       budgets.refusals().count(Limit.PARTIAL_REQUESTS);
       onOverBudget.accept(
           Statuses.limitReached(
