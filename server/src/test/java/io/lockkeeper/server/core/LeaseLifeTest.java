@@ -12,6 +12,7 @@ import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.LeaseEnd;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
@@ -337,8 +338,12 @@ class LeaseLifeTest {
     bench.release(waiting);
     bench.deleted(waiting);
     assertThat(bench.told(waiting, Notice.NotAcquired.class)).isEmpty();
-    // When
+    // When: the session may be another coordinator's, and the request be queued there again
+    bench.proving = false;
     bench.attach(lease);
+    assertThat(bench.told(waiting, Notice.NotAcquired.class)).isEmpty();
+    bench.proving = true;
+    bench.on(new SessionEvent.SessionProved(Bench.S1, bench.now, bench.now));
     bench.attach(lease);
     // Then
     assertThat(bench.told(waiting, Notice.NotAcquired.class)).hasSize(1);

@@ -225,19 +225,27 @@ class RequestMatchingTest {
   }
 
   @Test
-  void coordinatorThatMayBeDeposedDoesNotRepeatThatALockWasReleased() {
-    // Given: another coordinator may have granted the same request again
+  void coordinatorThatMayBeDeposedDoesNotRepeatThatARequestHasEnded() {
+    // Given: another coordinator may have queued or granted the same requests again
     LeaseId own = bench.lease();
-    Bench.Asked held = bench.acquireInSession(bench.attach(own), own, "r", "a");
+    StreamId stream = bench.attach(own);
+    Asked held = bench.acquireInSession(stream, own, "r", "a");
     bench.create(held);
     bench.release(held);
     bench.deleted(held);
+    bench.takenElsewhere("b");
+    Wish attempt = Wish.named("try").exclusive("b").waiting(Duration.ZERO);
+    bench.createAll(bench.repeat(stream, own, attempt));
+    assertThat(bench.told("try")).hasSize(1);
     bench.proving = false;
     // When
     CallId again = bench.release(held);
+    bench.repeat(stream, own, attempt);
     bench.on(new SessionEvent.SessionEnded(Bench.S1, true));
     // Then
     assertThat(bench.failure(again)).isEqualTo(Failure.Reason.MOVED);
+    assertThat(bench.told("try")).hasSize(1);
+    assertThat(bench.refusals(stream)).containsExactly(Failure.Reason.MOVED);
   }
 
   @Test

@@ -78,6 +78,8 @@ public final class AcquireHandler {
       again(event, known.get());
     } else if (ended.isPresent()) {
       again(event, lease.get(), ended.get(), known.isEmpty());
+    } else if (lease.get().wasReleasedEarly(requestId)) {
+      endIfOurs(event, lease.get(), new Notice.Released());
     } else if (event.command().heldTokens().isEmpty()) {
       plan(event, lease.get());
     } else {
@@ -103,8 +105,7 @@ public final class AcquireHandler {
   }
 
   private void tellGone(ClientEvent.Acquire event, Lease lease) {
-    ifOurs(
-        event, lease, () -> end(event, Optional.of(lease), lease.epoch(), RequestMatching.gone()));
+    endIfOurs(event, lease, RequestMatching.gone());
   }
 
   /** What says nothing of whose it is gives way to the request that it was for. */
@@ -114,6 +115,10 @@ public final class AcquireHandler {
         .map(Hold::acquisition)
         .filter(Acquisition::isNameless)
         .ifPresent(lifecycle::giveBack);
+  }
+
+  private void endIfOurs(ClientEvent.Acquire event, Lease lease, Notice ending) {
+    ifOurs(event, lease, () -> end(event, Optional.of(lease), lease.epoch(), ending));
   }
 
   /** Where another coordinator has the session, it is there: the client is sent after it. */
@@ -304,10 +309,11 @@ public final class AcquireHandler {
   }
 
   /**
-   * Tells an ending again.
+   * Tells an ending again, after a proof of the session. Another coordinator may have it by now,
+   * and hold what is left of the request, or have queued the same request again for a client that
+   * did not receive its ending. Only a loss of which nothing is left needs no proof.
    *
-   * @param certain whether nothing of it is left: otherwise another coordinator may have the
-   *     session by now, and what is left of it be held there
+   * @param certain whether nothing of it is left
    */
   private void again(ClientEvent.Acquire event, Lease lease, Lease.Ended ended, boolean certain) {
     if (!RequestMatching.isSame(ended, event.command())) {
@@ -318,10 +324,9 @@ public final class AcquireHandler {
     Effect told =
         new Effect.Tell(
             event.stream(), event.command().requestId(), lease.epoch(), ended.sequence(), ending);
-    if (certain && ending.equals(ended.notice())) {
+    if (certain && ended.isLoss()) {
       core.emit(told);
     } else {
-      // Its client was granted it elsewhere, perhaps after this coordinator was deposed.
       ifOurs(event, lease, () -> core.emit(told));
     }
   }

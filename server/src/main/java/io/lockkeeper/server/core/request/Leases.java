@@ -436,13 +436,7 @@ public final class Leases {
   }
 
   private void retell(Lease lease, StreamId stream) {
-    for (Lease.Ended ended : lease.takeEndingsToTell()) {
-      String requestId = ended.command().requestId();
-      if (!lease.acquisitions().containsKey(requestId)) {
-        core.emit(
-            new Effect.Tell(stream, requestId, lease.epoch(), ended.sequence(), ended.notice()));
-      }
-    }
+    tellEndings(lease, stream, lease.losses());
     List<Acquisition> told = new ArrayList<>(lease.acquisitions().values());
     told.removeIf(acquisition -> acquisition.stream().isPresent());
     List<Acquisition> ended =
@@ -451,21 +445,36 @@ public final class Leases {
             .toList();
     told.removeAll(ended);
     told.forEach(lifecycle::replay);
-    if (!ended.isEmpty()) {
+    if (!ended.isEmpty() || lease.hasUnheardEndings()) {
       retellEnded(lease, stream, ended);
     }
   }
 
+  private void tellEndings(Lease lease, StreamId stream, List<Lease.Ended> endings) {
+    for (Lease.Ended ended : endings) {
+      String requestId = ended.command().requestId();
+      if (!lease.acquisitions().containsKey(requestId)) {
+        core.emit(
+            new Effect.Tell(stream, requestId, lease.epoch(), ended.sequence(), ended.notice()));
+      }
+    }
+  }
+
   /**
-   * The deletions of these are not certain yet: if the session is another's by now, they may be
-   * held there.
+   * Tells endings after a proof of the session. Another coordinator may have it by now: these
+   * acquisitions, whose deletions are not certain yet, may be held there, and requests that ended
+   * here unheard may have been queued there again.
    */
   private void retellEnded(Lease lease, StreamId stream, List<Acquisition> ended) {
     Runnable replay =
         () ->
             lease.stream()
                 .filter(stream::equals)
-                .ifPresent(still -> ended.forEach(lifecycle::replay));
+                .ifPresent(
+                    still -> {
+                      tellEndings(lease, stream, lease.takeUnheardEndings());
+                      ended.forEach(lifecycle::replay);
+                    });
     pool.find(lease.session()).ifPresent(session -> pool.ask(session, replay, () -> {}));
   }
 

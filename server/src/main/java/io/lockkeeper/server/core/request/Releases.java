@@ -56,15 +56,18 @@ public final class Releases {
       return;
     }
     Optional<Acquisition> acquisition = grace.find(lease.get(), event.requestId());
-    if (acquisition.isEmpty()) {
-      releaseAgain(event, lease.get());
-    } else if (event.token() != 0 && !hasToken(acquisition.get(), event.token())) {
+    acquisition.ifPresentOrElse(
+        known -> release(event, known), () -> releaseAgain(event, lease.get()));
+  }
+
+  private void release(ClientEvent.Release event, Acquisition acquisition) {
+    if (event.token() != 0 && !hasToken(acquisition, event.token())) {
       core.fail(
           event.call(),
           Failure.Reason.WRONG_TOKEN,
           "fencing token " + event.token() + " is not that of this acquisition");
     } else {
-      lifecycle.release(acquisition.get(), event.call());
+      lifecycle.release(acquisition, event.call());
     }
   }
 
@@ -86,18 +89,21 @@ public final class Releases {
     // Another coordinator may have adopted the lease, and have granted the same request again.
     pool.ask(
         session.get(),
-        () -> {
-          if (grace.find(lease, event.requestId()).isPresent()) {
-            release(event); // It was repeated meanwhile.
-          } else {
-            answerEnded(event, lease);
-          }
-        },
+        () ->
+            grace
+                .find(lease, event.requestId())
+                .ifPresentOrElse(
+                    repeated -> release(event, repeated), () -> answerEnded(event, lease)),
         () -> core.fail(event.call(), Failure.Reason.MOVED, CoreState.NO_CONTACT));
   }
 
   private void answerEnded(ClientEvent.Release event, Lease lease) {
-    if (lease.ending(event.requestId()).isPresent() || lease.isAdopted()) {
+    boolean ended = lease.ending(event.requestId()).isPresent();
+    if (!ended) {
+      // The request itself may still be on its way, on a connection that its client has left.
+      lease.rememberEarlyRelease(event.requestId());
+    }
+    if (ended || lease.isAdopted()) {
       // If it is not known, the coordinator that served the lease before may have released it.
       core.reply(event.call(), new Answer.ReleaseDone(Answer.ReleaseOutcome.ALREADY_RELEASED, 0));
     } else {

@@ -57,8 +57,9 @@ public final class Lease {
   private final String identity;
   private String account;
   private final Map<String, Acquisition> acquisitions = new LinkedHashMap<>();
-  private final Map<String, Ended> endings = new Remembered(REMEMBERED_ENDINGS);
-  private final Map<String, Ended> losses = new Remembered(REMEMBERED_LOSSES);
+  private final Map<String, Ended> endings = new Remembered<>(REMEMBERED_ENDINGS);
+  private final Map<String, Ended> losses = new Remembered<>(REMEMBERED_LOSSES);
+  private final Map<String, Boolean> earlyReleases = new Remembered<>(REMEMBERED_ENDINGS);
   private final Map<OwnedLock, List<Hold>> holds = new HashMap<>();
   private final List<CallId> closers = new ArrayList<>(1);
   private State state;
@@ -85,8 +86,8 @@ public final class Lease {
    */
   public record OwnedLock(String owner, LockName lock) {}
 
-  /** Remembers so many endings, and forgets the eldest for one more. */
-  private static final class Remembered extends LinkedHashMap<String, Ended> {
+  /** A map by request id that drops its eldest entry when it has more than {@code most}. */
+  private static final class Remembered<V> extends LinkedHashMap<String, V> {
     private static final long serialVersionUID = 1L;
 
     private final int most;
@@ -96,7 +97,7 @@ public final class Lease {
     }
 
     @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Ended> eldest) {
+    protected boolean removeEldestEntry(Map.Entry<String, V> eldest) {
       return size() > most;
     }
   }
@@ -152,7 +153,12 @@ public final class Lease {
      * holds.
      */
     boolean needsTelling() {
-      return !heard || notice instanceof Notice.Lost;
+      return !heard || isLoss();
+    }
+
+    /** Returns whether a hold was lost: its client may still rely on it. */
+    public boolean isLoss() {
+      return notice instanceof Notice.Lost;
     }
 
     private Ended asHeard() {
@@ -477,6 +483,7 @@ public final class Lease {
     String requestId = ended.command().requestId();
     endings.remove(requestId);
     losses.remove(requestId);
+    earlyReleases.remove(requestId);
     (ended.needsTelling() ? losses : endings).put(requestId, ended);
   }
 
@@ -486,9 +493,29 @@ public final class Lease {
     return Optional.ofNullable(ended == null ? endings.get(requestId) : ended);
   }
 
-  /** Returns the endings of which a client that comes back is told: from then on it knows them. */
-  public List<Ended> takeEndingsToTell() {
-    List<Ended> told = List.copyOf(losses.values());
+  /** Remembers a release of a request that has not arrived. */
+  public void rememberEarlyRelease(String requestId) {
+    earlyReleases.put(requestId, true);
+  }
+
+  /** Returns whether a request was released before it arrived, if that is remembered. */
+  public boolean wasReleasedEarly(String requestId) {
+    return earlyReleases.containsKey(requestId);
+  }
+
+  /** Returns the losses, which are told on each new stream of the lease. */
+  public List<Ended> losses() {
+    return losses.values().stream().filter(Ended::isLoss).toList();
+  }
+
+  /** Returns whether there are endings, other than losses, that had no stream to be sent on. */
+  public boolean hasUnheardEndings() {
+    return losses.values().stream().anyMatch(ended -> !ended.isLoss());
+  }
+
+  /** Returns the endings, other than losses, that had no stream, and marks them as sent. */
+  public List<Ended> takeUnheardEndings() {
+    List<Ended> told = losses.values().stream().filter(ended -> !ended.isLoss()).toList();
     told.forEach(ended -> remember(ended.asHeard()));
     return told;
   }
