@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lockkeeper.server.core.api.ClientEvent;
 import io.lockkeeper.server.core.api.Effect;
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** How long what was adopted may wait, and be held. */
@@ -186,5 +188,59 @@ class AdoptedTimesTest {
     bench.on(new ClientEvent.Release(bench.call(), waiter, "waits", 0));
     // Then
     assertThat(bench.all(StoreEffect.DeleteEntries.class)).hasSize(1);
+  }
+
+  @Test
+  void claimIsOpenUntilTheGraceOfTheReleasedEntryAheadIsOver() {
+    // Given: the entry of a stream, whose client cannot repeat its release
+    LeaseId lease = left.lease();
+    left.entries(left.leaseWithoutRecord(), Wish.named("first").exclusive("a"), true);
+    Wish next = Wish.named("next").exclusive("a");
+    long token = left.entries(lease, next).get(0);
+    left.leftWith(new Promises(Map.of(lease.tag(), Duration.ofSeconds(1)), Map.of()));
+    left.take();
+    bench.repeat(bench.attach(lease), lease, next.holding(token));
+    // When
+    bench.keepAliveFor(lease, VOUCHED);
+    // Then
+    StoreEffect.DeleteEntries deletion = bench.all(StoreEffect.DeleteEntries.class).get(0);
+    bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
+    assertThat(bench.told("next")).last().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void claimIsOpenWhileTheEntryAheadIsBeingDeleted() {
+    // Given
+    LeaseId lease = left.lease();
+    LeaseId former = left.lease();
+    left.entries(former, Wish.named("first").exclusive("a").delaying(Duration.ofSeconds(1)));
+    Wish next = Wish.named("next").exclusive("a").delaying(Duration.ofSeconds(1));
+    long token = left.entries(lease, next).get(0);
+    left.take();
+    bench.repeat(bench.attach(lease), lease, next.holding(token));
+    bench.on(new ClientEvent.Release(bench.call(), former, "first", 0));
+    // When
+    bench.keepAliveFor(lease, VOUCHED.multipliedBy(2));
+    assertThat(bench.told("next", Notice.Lost.class)).isEmpty();
+    // Then
+    StoreEffect.DeleteEntries deletion = bench.all(StoreEffect.DeleteEntries.class).get(0);
+    bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
+    assertThat(bench.told("next")).last().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void claimIsOpenUntilAPeerThatTookOverALittleLaterHasDeletedTheEntryAhead() {
+    // Given
+    LeaseId lease = left.lease();
+    StoreEvent.CreatedEntry first = bench.takenElsewhere("a");
+    Wish next = Wish.named("next").exclusive("a");
+    long token = left.entries(lease, next).get(0);
+    left.take();
+    bench.repeat(bench.attach(lease), lease, next.holding(token));
+    bench.keepAliveFor(lease, VOUCHED.plusSeconds(1));
+    // When
+    bench.vanish(first);
+    // Then
+    assertThat(bench.told("next")).last().isInstanceOf(Notice.Granted.class);
   }
 }

@@ -393,7 +393,7 @@ class RequestMatchingTest {
     left.take();
     // When
     repeat(bench.attach(lease), next.holding(token));
-    bench.keepAliveFor(lease, Bench.TIMEOUT);
+    bench.keepAliveFor(lease, Bench.TIMEOUT.plus(Bench.settings().linger()));
     // Then: with tokens a request is granted or lost
     assertThat(bench.told("next", Notice.Granted.class)).isEmpty();
     assertThat(bench.told("next")).last().isInstanceOf(Notice.Lost.class);

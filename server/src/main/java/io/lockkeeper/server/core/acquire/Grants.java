@@ -453,9 +453,7 @@ public final class Grants {
    * been released. A freeze does not matter, since holders keep their locks in it.
    */
   private boolean isClaimTrue(Hold hold) {
-    Optional<Entry> place =
-        hold.entryIn(core.mirror)
-            .or(() -> hold.beside().flatMap(base -> base.entryIn(core.mirror)));
+    Optional<Entry> place = hold.placeIn(core.mirror);
     if (!core.mirror.isCurrent() || place.isEmpty() || place.get().isReleased()) {
       return false;
     }

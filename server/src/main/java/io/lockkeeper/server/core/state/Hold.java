@@ -150,6 +150,11 @@ public final class Hold implements EntryOwner {
     return isNamed() ? mirror.find(lock, name().text()) : Optional.empty();
   }
 
+  /** Returns the entry that has its place in the queue: its own, or that which it goes beside. */
+  public Optional<Entry> placeIn(Mirror mirror) {
+    return entryIn(mirror).or(() -> beside().flatMap(base -> base.entryIn(mirror)));
+  }
+
   private EntryName nameAt(int sequence) {
     String text = EntryName.prefix(acquisition.id(), mode) + EntryName.suffix(sequence);
     return new EntryName(text, Optional.of(acquisition.id()), mode, sequence);

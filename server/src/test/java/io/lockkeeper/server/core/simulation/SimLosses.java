@@ -11,6 +11,7 @@ import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.TimeEvent;
 import io.lockkeeper.server.core.lock.LeaseId;
 import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.Hold;
@@ -333,7 +334,7 @@ final class SimLosses {
             .isPresent()
         && toldBefore.add(tell.notice())) {
       SimRules.check(
-          !hasAll(coordinator, request),
+          !hasAll(coordinator, request) || isBeyondLimits(coordinator, request),
           () -> "told that it is removed, and it is not: " + request);
     }
   }
@@ -354,6 +355,40 @@ final class SimLosses {
         .findFirst()
         .map(life -> life.acquisition.holds().stream().allMatch(this::isUntouched))
         .orElseGet(() -> sim.zooKeeper.hasAll(request));
+  }
+
+  /**
+   * Returns whether no coordinator can know that a claim of permits is true: they were granted
+   * under a limit that was higher than the one which a claim is measured by now.
+   */
+  private boolean isBeyondLimits(SimCoordinator coordinator, SimRequest request) {
+    return request.command.locks().stream()
+        .filter(wanted -> wanted.mode() instanceof PermitsKind.Permits)
+        .flatMap(wanted -> sim.zooKeeper.ordered(wanted.name()).stream())
+        .filter(node -> node.isUsedFor(request))
+        .anyMatch(node -> isBeyondLimits(coordinator, request, node));
+  }
+
+  private boolean isBeyondLimits(SimCoordinator coordinator, SimRequest request, SimNode node) {
+    List<SimNode> ahead =
+        sim.zooKeeper.ordered(node.lock).stream()
+            .filter(other -> SimNode.ORDER.compare(other, node) < 0)
+            .filter(other -> !sim.holds.isReleased(other))
+            .toList();
+    int now = sim.modes.limitNow(node, ahead);
+    boolean known = ahead.stream().allMatch(other -> isKnownToHold(coordinator, other));
+    return SimModes.joins(node, ahead, sim.holds.limitOf(request.id, node.lock))
+        && !SimModes.joins(node, ahead, known ? Math.max(now, node.name.mode().capacity()) : now);
+  }
+
+  private static boolean isKnownToHold(SimCoordinator coordinator, SimNode node) {
+    return coordinator
+        .kernel
+        .core
+        .mirror
+        .find(node.lock, node.name.text())
+        .filter(entry -> entry.holds() || Hold.of(entry).filter(Hold::wasGranted).isPresent())
+        .isPresent();
   }
 
   private boolean isUntouched(Hold hold) {
