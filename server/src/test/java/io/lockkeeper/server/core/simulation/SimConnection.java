@@ -185,13 +185,15 @@ final class SimConnection {
         claim.orElseThrow().version = ++claimVersion;
       }
       boolean all = sim.has(Sim.Mutant.CLOSED_WHEN_LEFT);
-      boolean empty = (all || session.isEmpty()) && isOurs();
+      boolean wasEmpty = (all || session.isEmpty()) && isOurs();
       abandon();
-      if (empty && (all || session.isEmpty())) {
+      // What was under way may have filled it.
+      boolean close = wasEmpty && (all || session.isEmpty());
+      if (close) {
         sim.zooKeeper.end(session);
         forgetClaim();
       }
-      coordinator.deliver(new SessionEvent.SessionEnded(key, !empty));
+      coordinator.deliver(new SessionEvent.SessionEnded(key, !close));
     }
   }
 
