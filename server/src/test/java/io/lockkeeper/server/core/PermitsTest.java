@@ -18,6 +18,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.PermitsKind;
 import io.lockkeeper.server.core.simulation.Wish;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,20 @@ class PermitsTest {
   private void marker(int limit, int sequence) {
     String text = MarkerName.Limit.prefix(limit, AccountTag.NOBODY) + EntryName.suffix(sequence);
     bench.on(new StoreEvent.MarkerAppeared(A, MarkerName.parse(text).orElseThrow(), bench.zxid()));
+  }
+
+  @Test
+  void lockDelayOfPermitsThatExceedAReducedLimitIsKeptWhenTheirClientDoesNotReturn() {
+    // Given: another coordinator granted them before the limit was reduced
+    configure(3);
+    Inheritance left = new Inheritance(bench);
+    Wish wish = Wish.named("held").permits("a", 4, 4).delaying(Duration.ofSeconds(3));
+    left.entries(left.lease(), wish);
+    left.take();
+    // When
+    bench.pass(Bench.TIMEOUT);
+    // Then
+    assertThat(bench.deletions().get(0).entries().get(0).guard()).isEmpty();
   }
 
   @Test

@@ -119,7 +119,7 @@ public final class AcquisitionLifecycle {
       boolean lost =
           left
               && (acquisition.wasGranted()
-                  || (acquisition.mayHaveHeld() && !acquisition.isGivenBack()));
+                  || (views.mayHaveHeld(acquisition) && !acquisition.isGivenBack()));
       giveUp(acquisition, lost);
     } else if (action instanceof AcquisitionState.Action.AnswerReleases answer) {
       answerReleases(acquisition, answer.outcome());

@@ -294,6 +294,21 @@ public final class Views {
         && whyFrozen(acquisition).isPresent();
   }
 
+  /**
+   * Returns whether an acquisition may have held its locks. If its client has not returned, another
+   * coordinator can have granted permits that exceed a limit which was reduced since.
+   */
+  boolean mayHaveHeld(Acquisition acquisition) {
+    return acquisition.mayHaveHeld()
+        || (acquisition.adoptedState().filter(state -> !state.isRepeated()).isPresent()
+            && acquisition.holds().stream().anyMatch(this::isOfReducedLimit));
+  }
+
+  private boolean isOfReducedLimit(Hold hold) {
+    OptionalInt limit = core.mirror.limit(hold.lock());
+    return limit.isPresent() && limit.getAsInt() < hold.mode().capacity();
+  }
+
   /** Returns whether a lock delay is running of one of the locks that an acquisition asks for. */
   boolean isDelayed(Acquisition acquisition) {
     return acquisition.command().locks().stream()
