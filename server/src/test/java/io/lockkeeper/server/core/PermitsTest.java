@@ -58,15 +58,17 @@ class PermitsTest {
   }
 
   @Test
-  void lockDelayOfPermitsThatExceedAReducedLimitIsKeptWhenTheirClientDoesNotReturn() {
+  void lockDelayOfPermitsThatExceedAReducedLimitIsKeptWhenTheirRequestIsNotRepeated() {
     // Given: another coordinator granted them before the limit was reduced
     configure(3);
     Inheritance left = new Inheritance(bench);
     Wish wish = Wish.named("held").permits("a", 4, 4).delaying(Duration.ofSeconds(3));
-    left.entries(left.lease(), wish);
+    LeaseId lease = left.lease();
+    left.entries(lease, wish);
     left.take();
+    bench.attach(lease);
     // When
-    bench.pass(Bench.TIMEOUT);
+    bench.keepAliveFor(lease, Bench.TIMEOUT);
     // Then
     assertThat(bench.deletions().get(0).entries().get(0).guard()).isEmpty();
   }
