@@ -7,7 +7,6 @@ import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.SessionEvent;
 import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.lock.LeaseId;
-import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
@@ -59,9 +58,24 @@ class AdoptedInDoubtTest {
     bench.attach(lease);
     // Then
     assertThat(bench.told("next", Notice.Granted.class)).isEmpty();
-    assertThat(bench.kernel.core.mirror.queue(new LockName("a")).orElseThrow().waiting()).isOne();
     bench.deleted(ahead);
     assertThat(bench.told("next", Notice.Granted.class)).hasSize(1);
+  }
+
+  @Test
+  void holderIsNotifiedWhenAnAdoptedEntryHasToWaitForACommit() {
+    // Given: both readers count as holders, ahead of the commit of the writer's release
+    Bench.Asked writer = bench.alone(Wish.named("writer").write("a"));
+    Bench.Asked reader = bench.alone(Wish.named("reader").read("a").notifiedOfContention());
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("next").read("a").delaying(Duration.ofSeconds(3)));
+    bench.release(writer);
+    assertThat(bench.told(reader, Notice.Granted.class)).hasSize(1);
+    // When
+    left.take();
+    // Then
+    assertThat(bench.told(reader, Notice.Contended.class)).hasSize(1);
+    assertThat(bench.told(reader, Notice.Contended.class).get(0).waiters()).isOne();
   }
 
   @Test

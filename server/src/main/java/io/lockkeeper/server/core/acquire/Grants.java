@@ -166,6 +166,7 @@ public final class Grants {
     hold.seen();
     if (first && entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
       core.mirror.queue(lock).orElseThrow().holdNoMore(entry);
+      tellHolders(lock);
     }
   }
 

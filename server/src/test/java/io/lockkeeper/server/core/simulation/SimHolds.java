@@ -528,7 +528,13 @@ final class SimHolds {
   private boolean wasLost(SimNode node) {
     boolean given = node.users.stream().anyMatch(life -> life.released);
     return node.users.stream()
-        .anyMatch(life -> !isReleased(node, life) && (life.isServed() || !given));
+        .anyMatch(
+            life -> !isReleased(node, life) && (life.isServed() || !(given || isUnheard(life))));
+  }
+
+  /** Its client never received the grant, so its request says that it waits. */
+  private boolean isUnheard(Life life) {
+    return sim.requests.get(life.request()).tokens.isEmpty();
   }
 
   private static void check(boolean rule, Supplier<String> broken) {
