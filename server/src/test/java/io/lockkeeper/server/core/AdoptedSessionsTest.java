@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sessions that are taken over, whatever is in them, and releases that overtake their requests. */
+/** Takeovers of sessions with any content, and releases that overtake their requests. */
 class AdoptedSessionsTest {
 
   private final Bench bench = Bench.ready();

@@ -149,24 +149,24 @@ public final class Grants {
     Optional<UUID> id = entry.name().id();
     Acquisition acquisition = id.isPresent() ? core.acquisitions.get(id.get()) : null;
     if (acquisition != null) {
-      acquisition.hold(lock).ifPresent(hold -> bind(lock, entry, hold));
+      acquisition.hold(lock).ifPresent(hold -> bind(entry, hold));
     }
   }
 
   /** Makes those entries an acquisition's that the mirror shows. */
   public void bind(Acquisition acquisition) {
     for (Hold hold : acquisition.holds()) {
-      hold.entryIn(core.mirror).ifPresent(entry -> bind(hold.lock(), entry, hold));
+      hold.entryIn(core.mirror).ifPresent(entry -> bind(entry, hold));
     }
   }
 
-  private void bind(LockName lock, Entry entry, Hold hold) {
+  private void bind(Entry entry, Hold hold) {
     boolean first = Hold.of(entry).isEmpty();
     entry.bind(hold);
     hold.seen();
     if (first && entry.holds() && !hold.wasGranted() && waitsForCommit(entry, hold)) {
-      core.mirror.queue(lock).orElseThrow().holdNoMore(entry);
-      tellHolders(lock);
+      core.mirror.queue(hold.lock()).orElseThrow().holdNoMore(entry);
+      tellHolders(hold.lock());
     }
   }
 

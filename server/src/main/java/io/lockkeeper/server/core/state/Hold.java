@@ -150,7 +150,9 @@ public final class Hold implements EntryOwner {
     return isNamed() ? mirror.find(lock, name().text()) : Optional.empty();
   }
 
-  /** Returns the entry that has its place in the queue: its own, or that which it goes beside. */
+  /**
+   * Returns the entry at its place in the queue: its own, or the one beside which it is created.
+   */
   public Optional<Entry> placeIn(Mirror mirror) {
     return entryIn(mirror).or(() -> beside().flatMap(base -> base.entryIn(mirror)));
   }

@@ -503,7 +503,7 @@ public final class Lease {
     return earlyReleases.containsKey(requestId);
   }
 
-  /** Returns the losses, which are told on each new stream of the lease. */
+  /** Returns the losses, which are sent again on each new stream of the lease. */
   public List<Ended> losses() {
     return losses.values().stream().filter(Ended::isLoss).toList();
   }
