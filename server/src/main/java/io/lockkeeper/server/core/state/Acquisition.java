@@ -147,9 +147,11 @@ public final class Acquisition {
 
   /** Returns from when on it may be ended here, which may be now. */
   public long awakeAtNanos(long nowNanos) {
-    return adoptedState.isPresent() && !adoptedState.get().isAwake()
-        ? adoptedState.get().awakeAtNanos()
-        : nowNanos;
+    boolean sleeps =
+        adoptedState.isPresent()
+            && !adoptedState.get().isAwake()
+            && adoptedState.get().awakeAtNanos() - nowNanos > 0;
+    return sleeps ? adoptedState.get().awakeAtNanos() : nowNanos;
   }
 
   /** Returns whether its entries say nothing of whose they are: somebody has overwritten that. */
