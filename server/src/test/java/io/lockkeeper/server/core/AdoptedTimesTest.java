@@ -9,10 +9,14 @@ import io.lockkeeper.server.core.api.Promises;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
 import io.lockkeeper.server.core.api.StreamId;
+import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.LeaseId;
+import io.lockkeeper.server.core.lock.LockName;
+import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.simulation.Wish;
 import java.time.Duration;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** How long what was adopted may wait, and be held. */
@@ -191,20 +195,22 @@ class AdoptedTimesTest {
   }
 
   @Test
-  void claimIsOpenUntilTheGraceOfTheReleasedEntryAheadIsOver() {
-    // Given: the entry of a stream, whose client cannot repeat its release
+  void claimIsOpenWhileNobodyAsksForTheEntryAhead() {
+    // Given: released at the coordinator before, and its client does not repeat that
     LeaseId lease = left.lease();
-    left.entries(left.leaseWithoutRecord(), Wish.named("first").exclusive("a"), true);
+    LeaseId former = left.lease();
+    left.entries(former, Wish.named("first").exclusive("a"));
     Wish next = Wish.named("next").exclusive("a");
     long token = left.entries(lease, next).get(0);
-    left.leftWith(new Promises(Map.of(lease.tag(), Duration.ofSeconds(1)), Map.of()));
     left.take();
     bench.repeat(bench.attach(lease), lease, next.holding(token));
-    // When
-    bench.keepAliveFor(lease, VOUCHED);
+    bench.keepAliveFor(lease, VOUCHED.minusNanos(1));
+    bench.on(new ClientEvent.KeepAlive(bench.call(), former));
+    // When: its lease ends
+    bench.keepAliveFor(lease, Bench.TTL);
+    assertThat(bench.told("next", Notice.Lost.class)).isEmpty();
+    bench.on(new StoreEvent.EntriesDeleted(bench.deletions().get(0).id()));
     // Then
-    StoreEffect.DeleteEntries deletion = bench.all(StoreEffect.DeleteEntries.class).get(0);
-    bench.on(new StoreEvent.EntriesDeleted(deletion.id()));
     assertThat(bench.told("next")).last().isInstanceOf(Notice.Granted.class);
   }
 
@@ -229,7 +235,7 @@ class AdoptedTimesTest {
   }
 
   @Test
-  void claimIsOpenUntilAPeerThatTookOverALittleLaterHasDeletedTheEntryAhead() {
+  void claimIsOpenUntilAPeerHasDeletedTheEntryAhead() {
     // Given
     LeaseId lease = left.lease();
     StoreEvent.CreatedEntry first = bench.takenElsewhere("a");
@@ -237,10 +243,45 @@ class AdoptedTimesTest {
     long token = left.entries(lease, next).get(0);
     left.take();
     bench.repeat(bench.attach(lease), lease, next.holding(token));
-    bench.keepAliveFor(lease, VOUCHED.plusSeconds(1));
+    bench.keepAliveFor(lease, VOUCHED.multipliedBy(3));
     // When
     bench.vanish(first);
     // Then
     assertThat(bench.told("next")).last().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void waitIsNotEndedDuringALockDelayThatMayHaveBegunAfterTheGrant() {
+    // Given: two readers held the lock at the coordinator before, and one of them was lost
+    LeaseId lease = left.lease();
+    Duration delay = Duration.ofSeconds(3);
+    Wish reader = Wish.named("held").read("a").waiting(Duration.ofSeconds(1)).delaying(delay);
+    MarkerName.Guard guard =
+        MarkerName.Guard.of(new UUID(0x99, 1), (int) delay.toMillis(), AccountTag.NOBODY);
+    bench.on(new StoreEvent.MarkerAppeared(new LockName("a"), guard, bench.zxid()));
+    left.entries(lease, reader);
+    left.take();
+    bench.keepAliveFor(lease, VOUCHED.plusSeconds(1));
+    assertThat(bench.deletions()).isEmpty();
+    // When
+    bench.on(new StoreEvent.MarkerVanished(new LockName("a"), guard, bench.zxid()));
+    bench.attach(lease);
+    // Then
+    assertThat(bench.told("held")).last().isInstanceOf(Notice.Granted.class);
+  }
+
+  @Test
+  void maxHoldCountsFromTheGrantWhenTheAdopterWasPausedForLongerThanTheGrace() {
+    // Given
+    LeaseId lease = left.lease();
+    left.entries(lease, Wish.named("held").exclusive("a").atMost(Duration.ofSeconds(5)));
+    left.leftWith(new Promises(Map.of(lease.tag(), Duration.ofSeconds(1)), Map.of()));
+    left.pauseFor(Duration.ofSeconds(20));
+    left.take();
+    // When
+    bench.attach(lease);
+    bench.keepAliveFor(lease, Duration.ofSeconds(5).minusNanos(1));
+    // Then
+    assertThat(bench.told("held", Notice.Lost.class)).isEmpty();
   }
 }

@@ -16,6 +16,7 @@ import io.lockkeeper.server.core.lock.LockName;
 import io.lockkeeper.server.core.lock.MarkerName;
 import io.lockkeeper.server.core.lock.SessionKey;
 import io.lockkeeper.server.core.simulation.Wish;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,6 +38,7 @@ final class Inheritance {
   private final List<AdoptedLease> leases = new ArrayList<>();
   private final List<AdoptedEntry> entries = new ArrayList<>();
   private Optional<Promises> promises = Optional.empty();
+  private Duration pause = Duration.ZERO;
   private long numbers = 1_000;
 
   Inheritance(Bench bench) {
@@ -211,6 +213,11 @@ final class Inheritance {
     promises = Optional.of(recorded);
   }
 
+  /** The coordinator on the bench is paused for that long after it has taken the claim. */
+  void pauseFor(Duration time) {
+    pause = time;
+  }
+
   /** The store has taken stock of the session; no barrier has passed yet. */
   void adoptedAs(SessionKey key, boolean certain) {
     bench.on(
@@ -220,7 +227,7 @@ final class Inheritance {
             Bench.TIMEOUT.toNanos(),
             bench.now,
             bench.now,
-            bench.now,
+            bench.now - pause.toNanos(),
             certain,
             promises,
             leases,

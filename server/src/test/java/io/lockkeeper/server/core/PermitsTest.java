@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.api.Failure;
 import io.lockkeeper.server.core.api.Notice;
 import io.lockkeeper.server.core.api.StoreEffect;
 import io.lockkeeper.server.core.api.StoreEvent;
+import io.lockkeeper.server.core.api.StreamId;
 import io.lockkeeper.server.core.api.UpdateEvent;
 import io.lockkeeper.server.core.lock.AccountTag;
 import io.lockkeeper.server.core.lock.EntryName;
@@ -71,6 +72,31 @@ class PermitsTest {
     bench.keepAliveFor(lease, Bench.TIMEOUT);
     // Then
     assertThat(bench.deletions().get(0).entries().get(0).guard()).isEmpty();
+  }
+
+  @Test
+  void claimOfPermitsAboveAReducedLimitCountsOnlyBehindOtherClaims() {
+    // Given: another coordinator granted 4 of 4 permits, and the limit was reduced
+    configure(3);
+    Inheritance left = new Inheritance(bench);
+    LeaseId lease = left.lease();
+    Wish first = Wish.named("first").permits("a", 3, 4);
+    Wish second = Wish.named("second").permits("a", 1, 4);
+    long firstToken = left.entries(lease, first).get(0);
+    long secondToken = left.entries(lease, second).get(0);
+    left.take();
+    StreamId stream = bench.attach(lease);
+    // When
+    bench.repeat(stream, lease, first);
+    bench.repeat(stream, lease, second.holding(secondToken));
+    bench.keepAliveFor(lease, Bench.TIMEOUT.multipliedBy(2));
+    // Then: it is neither granted nor lost
+    assertThat(bench.told("second")).hasOnlyElementsOfType(Notice.Queued.class);
+    // When
+    bench.repeat(stream, lease, first.holding(firstToken));
+    bench.keepAliveFor(lease, Bench.TTL);
+    // Then
+    assertThat(bench.told("second")).last().isInstanceOf(Notice.Granted.class);
   }
 
   @Test

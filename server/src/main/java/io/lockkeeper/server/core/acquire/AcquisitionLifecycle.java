@@ -37,8 +37,8 @@ public final class AcquisitionLifecycle {
   /** What was refused is tried again after this long, then after twice as long, and so on. */
   private static final long AGAIN_NANOS = Duration.ofMillis(200).toNanos();
 
-  /** How soon it is looked again whether a freeze is over that keeps a wait from being ended. */
-  private static final long FROZEN_AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
+  /** How soon it is looked again whether the queue shows who holds, before a wait is ended. */
+  private static final long UNSEEN_AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
 
   private static final int MAX_DOUBLED = 5;
 
@@ -544,8 +544,8 @@ public final class AcquisitionLifecycle {
     if (!acquisition.state().isWaiting() || !acquisition.mayEnd()) {
       return;
     }
-    if (views.mayHoldFrozen(acquisition)) {
-      core.timers.at(core.now + FROZEN_AGAIN_NANOS, again);
+    if (views.mayHoldUnseen(acquisition)) {
+      core.timers.at(core.now + UNSEEN_AGAIN_NANOS, again);
       return;
     }
     Optional<LockSession> unproven =

@@ -1,6 +1,7 @@
 package io.lockkeeper.server.core.acquire;
 
 import io.lockkeeper.server.core.api.Notice;
+import io.lockkeeper.server.core.lock.Occupancy;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -10,14 +11,13 @@ import io.lockkeeper.server.core.state.AdoptedState;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.OptionalInt;
 
 /**
  * Requests of clients that name the tokens of an acquisition that waits here. Such a client holds
  * the locks if another coordinator granted them. Anybody can compute a token, so {@link Grants}
- * decides by the queue. A claim is open until nobody can rely on the former coordinator any more,
- * neither for the request nor for what is ahead of it; then it is lost. Without a takeover it means
- * nothing.
+ * decides by the queue. A claim is open until the queue confirms it. It is lost if somebody ahead
+ * is known to use the lock. Without a takeover it means nothing.
  */
 public final class Claims {
 
@@ -45,13 +45,15 @@ public final class Claims {
     this.grants = grants;
   }
 
-  /** The client of an acquisition that waits here names its tokens. */
+  /** The client of an acquisition names its tokens. */
   public void onClaimed(Acquisition acquisition) {
-    if (acquisition.adoptedState().filter(AdoptedState::claim).isPresent()) {
+    boolean first = acquisition.adoptedState().filter(AdoptedState::claim).isPresent();
+    if (!acquisition.state().isWaiting()) {
+      return;
+    }
+    if (first) {
       long awakeAt = acquisition.lease().awakeAtNanos();
-      long from = awakeAt - core.now > 0 ? awakeAt : core.now;
-      // A peer may have taken over what is ahead a little later, and keep it that much longer.
-      decideAt(acquisition, from + core.settings.linger().toNanos(), AGAIN_NANOS);
+      decideAt(acquisition, awakeAt - core.now > 0 ? awakeAt : core.now, AGAIN_NANOS);
     }
     // If another coordinator has the session, the grant is its own: find that out.
     session(acquisition).ifPresent(session -> pool.ask(session, () -> {}, () -> {}));
@@ -76,37 +78,38 @@ public final class Claims {
         () -> decideAt(acquisition, core.now + pause, Math.min(2 * pause, MAX_AGAIN_NANOS));
     Optional<LockSession> session = session(acquisition);
     // The queue does not show who holds while it is not up to date, or during a lock delay.
-    if (session.isEmpty()
-        || !core.mirror.isCurrent()
-        || views.isDelayed(acquisition)
-        || isBehindReleased(acquisition)) {
-      again.run();
-    } else {
+    if (session.isPresent()
+        && core.mirror.isCurrent()
+        && !views.isDelayed(acquisition)
+        && acquisition.holds().stream().anyMatch(this::isBehindUser)) {
       pool.ask(session.get(), () -> lose(acquisition), again);
+    } else {
+      again.run();
     }
   }
 
   /**
-   * Returns whether an entry ahead is about to be deleted, or may have been released at the former
-   * coordinator without its deletion being committed. Such an entry goes when its client repeats
-   * the release, or after its own grace, which can end later than that of the claim.
+   * Returns whether a lock is used by somebody ahead who excludes this hold. An entry says so only
+   * if its client asks for it here: the former coordinator may have passed one that was released,
+   * whose deletion was not committed. Permits exclude no permits: there may have been more of them.
    */
-  private boolean isBehindReleased(Acquisition acquisition) {
-    return acquisition.holds().stream()
-        .flatMap(hold -> hold.placeIn(core.mirror).stream().flatMap(place -> before(hold, place)))
-        .flatMap(other -> Acquisition.of(other).stream())
-        .anyMatch(other -> !other.state().isLive() || mayHaveBeenReleased(other));
+  private boolean isBehindUser(Hold hold) {
+    Optional<Entry> place = hold.placeIn(core.mirror);
+    if (place.isEmpty()) {
+      return false;
+    }
+    Occupancy users = Occupancy.free(OptionalInt.of(Integer.MAX_VALUE));
+    for (Entry other : core.mirror.queue(hold.lock()).orElseThrow().before(place.get())) {
+      if (Acquisition.of(other).filter(Claims::isAskedFor).isPresent()) {
+        users = users.plus(other.name());
+      }
+    }
+    return !users.admits(place.get().name());
   }
 
-  private Stream<Entry> before(Hold hold, Entry place) {
-    return core.mirror.queue(hold.lock()).orElseThrow().before(place).stream();
-  }
-
-  private static boolean mayHaveBeenReleased(Acquisition acquisition) {
-    return acquisition
-        .adoptedState()
-        .filter(adoptedState -> !adoptedState.isAwake() && !adoptedState.isRepeated())
-        .isPresent();
+  private static boolean isAskedFor(Acquisition acquisition) {
+    return acquisition.state().isLive()
+        && acquisition.adoptedState().map(AdoptedState::isRepeated).orElse(true);
   }
 
   private void lose(Acquisition acquisition) {

@@ -467,8 +467,8 @@ public final class Grants {
             .filter(other -> !other.isReleased() || entry.hasOwnGuard())
             .toList();
     OptionalInt limit = core.mirror.limit(hold.lock());
-    if (limit.isPresent() && before.stream().allMatch(Grants::isKnownToHold)) {
-      // Permits: the limit may have been reduced since the grant.
+    if (limit.isPresent() && before.stream().allMatch(Grants::heldBefore)) {
+      // Permits: the limit may have been reduced since they were all granted.
       limit = OptionalInt.of(Math.max(limit.getAsInt(), entry.mode().capacity()));
     }
     Occupancy ahead = Occupancy.free(limit);
@@ -478,8 +478,10 @@ public final class Grants {
     return ahead.admits(entry.name());
   }
 
-  private static boolean isKnownToHold(Entry entry) {
-    return entry.holds() || Hold.of(entry).filter(Hold::wasGranted).isPresent();
+  private static boolean heldBefore(Entry entry) {
+    return Hold.of(entry)
+        .filter(hold -> hold.wasGrantedBefore() || hold.acquisition().isClaimed())
+        .isPresent();
   }
 
   /**

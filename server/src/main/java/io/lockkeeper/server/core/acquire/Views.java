@@ -286,12 +286,16 @@ public final class Views {
 
   /**
    * Returns whether a request that looks as if it waited may have been granted by another
-   * coordinator before its lock was frozen: its client has not come yet to say. Then it must not be
-   * ended as one that waits.
+   * coordinator: nobody is admitted in a lock delay or a freeze, and its client has not come yet to
+   * say. Then it must not be ended as one that waits.
    */
-  boolean mayHoldFrozen(Acquisition acquisition) {
-    return acquisition.adoptedState().filter(state -> !state.isRepeated()).isPresent()
-        && whyFrozen(acquisition).isPresent();
+  boolean mayHoldUnseen(Acquisition acquisition) {
+    return isUnrepeated(acquisition)
+        && (isDelayed(acquisition) || whyFrozen(acquisition).isPresent());
+  }
+
+  private static boolean isUnrepeated(Acquisition acquisition) {
+    return acquisition.adoptedState().filter(state -> !state.isRepeated()).isPresent();
   }
 
   /**
@@ -300,7 +304,7 @@ public final class Views {
    */
   boolean mayHaveHeld(Acquisition acquisition) {
     return acquisition.mayHaveHeld()
-        || (acquisition.adoptedState().filter(state -> !state.isRepeated()).isPresent()
+        || (isUnrepeated(acquisition)
             && acquisition.holds().stream().anyMatch(this::isOfReducedLimit));
   }
 

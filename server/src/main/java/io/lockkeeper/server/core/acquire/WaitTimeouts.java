@@ -110,7 +110,7 @@ public final class WaitTimeouts {
     boolean known = acquisition.heard() || isGrantedBy(Hold.Proof.CLIENT, acquisition);
     boolean unheardGrant = acquisition.state().isHeld() && !known;
     boolean waits = acquisition.state().isWaiting();
-    if (acquisition.target().isEmpty() && waits && views.mayHoldFrozen(acquisition)) {
+    if (acquisition.target().isEmpty() && waits && views.mayHoldUnseen(acquisition)) {
       linger(acquisition);
     } else if (acquisition.target().isEmpty() && (waits || unheardGrant)) {
       lifecycle.abandon(acquisition);

@@ -290,7 +290,7 @@ public final class AcquireHandler {
     acquisition.cameBack(core.now);
     acquisition.notifyContention(event.command().notifyContention());
     boolean knows = RequestMatching.knows(event.command(), acquisition.holds());
-    if (knows && acquisition.state().isWaiting()) {
+    if (knows) {
       claims.onClaimed(acquisition);
     }
     if (acquisition.state().ending().isPresent()

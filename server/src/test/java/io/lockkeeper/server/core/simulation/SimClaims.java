@@ -86,6 +86,15 @@ final class SimClaims {
         .findFirst();
   }
 
+  /** Returns the epoch of a lease's session, zero if the lease has no record. */
+  long epochOf(LeaseId lease) {
+    return claims.values().stream()
+        .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
+        .mapToLong(claim -> claim.version + 1L)
+        .findFirst()
+        .orElse(0);
+  }
+
   /** Returns what is left of a lease, as the coordinator before its owner's has recorded. */
   Optional<Duration> leftWith(LeaseId lease) {
     return claims.values().stream()

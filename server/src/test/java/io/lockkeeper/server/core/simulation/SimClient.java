@@ -381,7 +381,7 @@ final class SimClient {
     }
     request.newest = tell.sequence();
     if (tell.notice().isFinal()) {
-      sim.losses.onHeard(this, request, tell.notice());
+      sim.losses.onHeard(this, request, tell);
       request.believes = false;
       request.over = true;
       request.endedAt = sim.now;

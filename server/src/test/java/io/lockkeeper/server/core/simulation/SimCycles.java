@@ -187,10 +187,15 @@ final class SimCycles {
         .anyMatch(life -> !sim.rules.isSearched(life.request()));
   }
 
-  /** Who has opted out is not looked for; who has gone, or is going, waits for nobody. */
+  /**
+   * Who has opted out is not looked for; who has gone, or is going, waits for nobody. Whoever
+   * claims to hold what it waits for may be right.
+   */
   private boolean isSearched(SimNode node, boolean generous) {
+    List<SimHolds.Life> lives = lives(node);
     return generous
-        || lives(node).stream()
+        || lives.stream()
+            .filter(life -> lives.stream().noneMatch(other -> other.acquisition.isClaimed()))
             .filter(life -> life.state == AcquisitionState.State.QUEUED)
             .anyMatch(life -> sim.rules.isSearched(life.request()));
   }

@@ -45,6 +45,9 @@ final class SimRequest {
   /** Whether its client was told an ending by which nothing of it is left. */
   boolean gone;
 
+  /** In which epoch of its lease's session it was told that. */
+  long goneIn;
+
   /** When its client was told its ending. */
   long endedAt;
 
