@@ -16,15 +16,15 @@ import java.util.OptionalInt;
 /**
  * Requests of clients that name the tokens of an acquisition that waits here. Such a client holds
  * the locks if another coordinator granted them. Anybody can compute a token, so {@link Grants}
- * decides by the queue. A claim is open until the queue confirms it. It is lost if somebody ahead
- * is known to use the lock. Without a takeover it means nothing.
+ * decides by the queue. A claim is open until the queue confirms it, or until it is known that
+ * somebody ahead uses the lock: then it is lost. Without a takeover it means nothing.
  */
 public final class Claims {
 
   /** The interval of looking again at a claim that cannot be decided; it doubles each time. */
   private static final long AGAIN_NANOS = 200_000_000L;
 
-  private static final long MAX_AGAIN_NANOS = 10 * AGAIN_NANOS;
+  private static final long MAX_AGAIN_NANOS = 50 * AGAIN_NANOS;
 
   private final CoreState core;
   private final SessionPool pool;
@@ -89,9 +89,10 @@ public final class Claims {
   }
 
   /**
-   * Returns whether a lock is used by somebody ahead who excludes this hold. An entry says so only
-   * if its client asks for it here: the former coordinator may have passed one that was released,
-   * whose deletion was not committed. Permits exclude no permits: there may have been more of them.
+   * Returns whether somebody ahead uses the lock and excludes this hold. An entry counts only if
+   * its client asks for it here: otherwise it may have been released at the former coordinator,
+   * which did not commit its deletion. Permits do not exclude permits: the limit may have been
+   * higher.
    */
   private boolean isBehindUser(Hold hold) {
     Optional<Entry> place = hold.placeIn(core.mirror);
