@@ -234,6 +234,25 @@ class AdoptedLevelsTest {
   }
 
   @Test
+  void levelIsPlacedBesideAnEntryThatExistsAndNotBesideOneThatWasRemoved() {
+    // Given: one of two entries of the outer hold is removed
+    Wish outer = Wish.named("outer").exclusive("a", "b").by("t");
+    Wish inner = Wish.named("inner").exclusive("a").by("t");
+    long token = left.entries(lease, outer).get(0);
+    left.level(lease, inner, outer);
+    left.take();
+    bench.vanish(entry("outer"));
+    // When
+    Bench.Asked asked =
+        bench.repeat(
+            bench.attach(lease), lease, Wish.named("more").exclusive("a").by("t").holding(token));
+    // Then
+    assertThat(bench.planned(asked).entries().get(0).beside())
+        .map(PlannedEntry.Beside::entry)
+        .contains(entry("inner").name());
+  }
+
+  @Test
   void levelThatTheMirrorDoesNotShowKeepsOthersOutWhenTheOneBesideItIsGivenBack() {
     // Given: the mirror is behind
     Wish outer = Wish.named("outer").exclusive("a").by("t");

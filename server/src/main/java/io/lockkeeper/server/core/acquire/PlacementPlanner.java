@@ -114,11 +114,13 @@ public final class PlacementPlanner {
     if (owned.isEmpty() || !wanted.mode().isReentrant()) {
       return Optional.empty();
     }
-    // One whose entry exists, if there is one: beside that nobody waits for a creation.
+    // One whose entry exists, if there is one: beside that nobody waits for a creation. What has
+    // ended may have lost this entry, and keep others.
     return owned.stream()
         .filter(hold -> goesBeside(wanted.mode(), hold.mode()))
         .min(
-            Comparator.<Hold, Boolean>comparing(hold -> !hold.acquisition().isAnswered())
+            Comparator.<Hold, Boolean>comparing(hold -> !hold.acquisition().state().isLive())
+                .thenComparing(hold -> !hold.acquisition().isAnswered())
                 .thenComparing(hold -> !hold.mode().equals(wanted.mode())));
   }
 
