@@ -371,7 +371,11 @@ final class SimHolds {
     List<SimNode> queue = sim.zooKeeper.ordered(grant.lock());
     Hold hold = life.acquisition.hold(grant.lock()).orElseThrow();
     if (existing(hold) != hold) {
-      check(isThere(existing(hold)), () -> "granted beside an entry that is gone: " + what.get());
+      check(
+          isThere(existing(hold))
+              // Or it has got an entry at the coordinator that has adopted the session since.
+              || sim.zooKeeper.hasAll(sim.requests.get(life.request())),
+          () -> "granted beside an entry that is gone: " + what.get());
       return;
     }
     Optional<SimNode> found = nodeOf(hold).filter(node -> isOf(node, life, grant, mode));
