@@ -1,7 +1,7 @@
 package io.lockkeeper.server.core.acquire;
 
 import io.lockkeeper.server.core.api.Notice;
-import io.lockkeeper.server.core.lock.Occupancy;
+import io.lockkeeper.server.core.queue.Admission;
 import io.lockkeeper.server.core.queue.Entry;
 import io.lockkeeper.server.core.session.LockSession;
 import io.lockkeeper.server.core.session.SessionPool;
@@ -10,6 +10,7 @@ import io.lockkeeper.server.core.state.AcquisitionEvent;
 import io.lockkeeper.server.core.state.AdoptedState;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -52,8 +53,7 @@ public final class Claims {
       return;
     }
     if (first) {
-      long awakeAt = acquisition.lease().awakeAtNanos();
-      decideAt(acquisition, awakeAt - core.now > 0 ? awakeAt : core.now, AGAIN_NANOS);
+      decideAt(acquisition, acquisition.lease().awakeAtNanos(), AGAIN_NANOS);
     }
     // If another coordinator has the session, the grant is its own: find that out.
     session(acquisition).ifPresent(session -> pool.ask(session, () -> {}, () -> {}));
@@ -89,28 +89,24 @@ public final class Claims {
   }
 
   /**
-   * Returns whether somebody ahead uses the lock and excludes this hold. An entry counts only if
-   * its client asks for it here: otherwise it may have been released at the former coordinator,
-   * which did not commit its deletion. Permits do not exclude permits: the limit may have been
-   * higher.
+   * Returns whether a client ahead uses the lock and excludes this hold. It counts only if it asks
+   * for the lock here: otherwise it may have released it at the former coordinator, which did not
+   * commit the deletion. Permits do not exclude permits: the limit may have been higher.
    */
   private boolean isBehindUser(Hold hold) {
     Optional<Entry> place = hold.placeIn(core.mirror);
     if (place.isEmpty()) {
       return false;
     }
-    Occupancy users = Occupancy.free(OptionalInt.of(Integer.MAX_VALUE));
-    for (Entry other : core.mirror.queue(hold.lock()).orElseThrow().before(place.get())) {
-      if (Acquisition.of(other).filter(Claims::isAskedFor).isPresent()) {
-        users = users.plus(other.name());
-      }
-    }
-    return !users.admits(place.get().name());
+    List<Entry> users =
+        core.mirror.queue(hold.lock()).orElseThrow().before(place.get()).stream()
+            .filter(other -> Acquisition.of(other).filter(Claims::isAskedFor).isPresent())
+            .toList();
+    return !Admission.admits(place.get(), users, OptionalInt.of(Integer.MAX_VALUE));
   }
 
   private static boolean isAskedFor(Acquisition acquisition) {
-    return acquisition.state().isLive()
-        && acquisition.adoptedState().map(AdoptedState::isRepeated).orElse(true);
+    return acquisition.state().isLive() && !acquisition.isUnrepeated();
   }
 
   private void lose(Acquisition acquisition) {

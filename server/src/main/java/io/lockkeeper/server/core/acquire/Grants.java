@@ -17,6 +17,7 @@ import io.lockkeeper.server.core.state.Acquisition;
 import io.lockkeeper.server.core.state.AcquisitionState;
 import io.lockkeeper.server.core.state.CoreState;
 import io.lockkeeper.server.core.state.Hold;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -172,13 +173,10 @@ public final class Grants {
 
   /** While it was another's it may have been let past a released entry: {@link Admission}. */
   private boolean waitsForCommit(Entry entry, Hold hold) {
-    boolean past = false;
-    Occupancy ahead = Occupancy.free(core.mirror.limit(hold.lock()));
-    for (Entry other : core.mirror.queue(hold.lock()).orElseThrow().before(entry)) {
-      past |= other.isReleased();
-      ahead = ahead.plus(other.name());
-    }
-    return past && entry.hasOwnGuard() && !ahead.admits(entry.name());
+    Collection<Entry> before = core.mirror.queue(hold.lock()).orElseThrow().before(entry);
+    return entry.hasOwnGuard()
+        && before.stream().anyMatch(Entry::isReleased)
+        && !Admission.admits(entry, before, core.mirror.limit(hold.lock()));
   }
 
   /**
@@ -471,11 +469,7 @@ public final class Grants {
       // Permits: the limit may have been reduced since they were all granted.
       limit = OptionalInt.of(Math.max(limit.getAsInt(), entry.mode().capacity()));
     }
-    Occupancy ahead = Occupancy.free(limit);
-    for (Entry other : before) {
-      ahead = ahead.plus(other.name());
-    }
-    return ahead.admits(entry.name());
+    return Admission.admits(entry, before, limit);
   }
 
   private static boolean heldBefore(Entry entry) {

@@ -100,10 +100,7 @@ public final class PlacementPlanner {
    * before, and somebody have been granted the lock since.
    */
   private static boolean isUnconfirmed(Hold hold) {
-    return hold.acquisition()
-        .adoptedState()
-        .filter(adoptedState -> !adoptedState.isRepeated())
-        .isPresent();
+    return hold.acquisition().isUnrepeated();
   }
 
   /**
@@ -114,8 +111,8 @@ public final class PlacementPlanner {
     if (owned.isEmpty() || !wanted.mode().isReentrant()) {
       return Optional.empty();
     }
-    // One whose entry exists, if there is one: beside that nobody waits for a creation. What has
-    // ended may have lost this entry, and keep others.
+    // One whose entry exists, if there is one, so that nobody waits for a creation. An acquisition
+    // that has ended may have lost this entry and keep others.
     return owned.stream()
         .filter(hold -> goesBeside(wanted.mode(), hold.mode()))
         .min(

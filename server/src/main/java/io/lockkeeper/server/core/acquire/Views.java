@@ -286,16 +286,12 @@ public final class Views {
 
   /**
    * Returns whether a request that looks as if it waited may have been granted by another
-   * coordinator: nobody is admitted in a lock delay or a freeze, and its client has not come yet to
-   * say. Then it must not be ended as one that waits.
+   * coordinator: during a lock delay or a freeze the queue does not show it, and its client has not
+   * said it yet. Then it must not be ended as one that waits.
    */
   boolean mayHoldUnseen(Acquisition acquisition) {
-    return isUnrepeated(acquisition)
+    return acquisition.isUnrepeated()
         && (isDelayed(acquisition) || whyFrozen(acquisition).isPresent());
-  }
-
-  private static boolean isUnrepeated(Acquisition acquisition) {
-    return acquisition.adoptedState().filter(state -> !state.isRepeated()).isPresent();
   }
 
   /**
@@ -304,7 +300,7 @@ public final class Views {
    */
   boolean mayHaveHeld(Acquisition acquisition) {
     return acquisition.mayHaveHeld()
-        || (isUnrepeated(acquisition)
+        || (acquisition.isUnrepeated()
             && acquisition.holds().stream().anyMatch(this::isOfReducedLimit));
   }
 

@@ -30,6 +30,15 @@ public final class Admission {
     return holders(queue, configuredLimit, false);
   }
 
+  /** Returns whether an entry may hold together with all of those ahead. */
+  public static boolean admits(Entry entry, Iterable<Entry> ahead, OptionalInt configuredLimit) {
+    Occupancy occupancy = Occupancy.free(configuredLimit);
+    for (Entry other : ahead) {
+      occupancy = occupancy.plus(other.name());
+    }
+    return occupancy.admits(entry.name());
+  }
+
   private static List<Entry> holders(
       Iterable<Entry> queue, OptionalInt configuredLimit, boolean guardsWait) {
     List<Entry> holders = new ArrayList<>(1);

@@ -131,6 +131,11 @@ public final class Acquisition {
     return adoptedState;
   }
 
+  /** Returns whether another coordinator served it, and its client has not repeated it here. */
+  public boolean isUnrepeated() {
+    return adoptedState.isPresent() && !adoptedState.get().isRepeated();
+  }
+
   /** Returns whether its client has not come here yet, so that nothing may be done with it. */
   public boolean isDormant() {
     return adoptedState.isPresent() && adoptedState.get().isDormant();
@@ -147,11 +152,11 @@ public final class Acquisition {
 
   /** Returns from when on it may be ended here, which may be now. */
   public long awakeAtNanos(long nowNanos) {
-    boolean sleeps =
-        adoptedState.isPresent()
-            && !adoptedState.get().isAwake()
-            && adoptedState.get().awakeAtNanos() - nowNanos > 0;
-    return sleeps ? adoptedState.get().awakeAtNanos() : nowNanos;
+    return adoptedState
+        .filter(state -> !state.isAwake())
+        .map(AdoptedState::awakeAtNanos)
+        .filter(at -> at - nowNanos > 0)
+        .orElse(nowNanos);
   }
 
   /** Returns whether its entries say nothing of whose they are: somebody has overwritten that. */

@@ -78,38 +78,32 @@ final class SimClaims {
     return claims.values().stream().filter(claim -> claim.session == session).findFirst();
   }
 
-  /** Returns whose a lease is, by its record. */
-  Optional<SimCoordinator> ownerOf(LeaseId lease) {
+  private Optional<Claim> of(LeaseId lease) {
     return claims.values().stream()
         .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
-        .map(claim -> claim.owner)
         .findFirst();
+  }
+
+  /** Returns whose a lease is, by its record. */
+  Optional<SimCoordinator> ownerOf(LeaseId lease) {
+    return of(lease).map(claim -> claim.owner);
   }
 
   /** Returns the epoch of a lease's session, zero if the lease has no record. */
   long epochOf(LeaseId lease) {
-    return claims.values().stream()
-        .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
-        .mapToLong(claim -> claim.version + 1L)
-        .findFirst()
-        .orElse(0);
+    return of(lease).map(claim -> claim.version + 1L).orElse(0L);
   }
 
   /** Returns what is left of a lease, as the coordinator before its owner's has recorded. */
   Optional<Duration> leftWith(LeaseId lease) {
-    return claims.values().stream()
-        .filter(claim -> claim.session.alive && claim.session.leases.containsKey(lease))
-        .findFirst()
+    return of(lease)
         .flatMap(claim -> claim.left)
         .flatMap(promises -> Optional.ofNullable(promises.leases().get(lease.tag())));
   }
 
   /** Returns on which session a lease is, by its record. */
   Optional<SimSession> sessionOf(LeaseId lease) {
-    return claims.values().stream()
-        .map(claim -> claim.session)
-        .filter(session -> session.alive && session.leases.containsKey(lease))
-        .findFirst();
+    return of(lease).map(claim -> claim.session);
   }
 
   Collection<Claim> all() {

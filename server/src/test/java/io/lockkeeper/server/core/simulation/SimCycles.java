@@ -188,16 +188,16 @@ final class SimCycles {
   }
 
   /**
-   * Who has opted out is not looked for; who has gone, or is going, waits for nobody. Whoever
-   * claims to hold what it waits for may be right.
+   * A request that has opted out is not looked for, and one that has gone, or is going, waits for
+   * nobody. A client that claims to hold the lock may be right.
    */
   private boolean isSearched(SimNode node, boolean generous) {
-    List<SimHolds.Life> lives = lives(node);
-    return generous
-        || lives.stream()
-            .filter(life -> lives.stream().noneMatch(other -> other.acquisition.isClaimed()))
+    boolean claimed = lives(node).stream().anyMatch(life -> life.acquisition.isClaimed());
+    boolean waits =
+        lives(node).stream()
             .filter(life -> life.state == AcquisitionState.State.QUEUED)
             .anyMatch(life -> sim.rules.isSearched(life.request()));
+    return generous || (waits && !claimed);
   }
 
   private List<SimHolds.Life> lives(SimNode node) {

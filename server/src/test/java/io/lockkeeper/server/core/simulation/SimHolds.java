@@ -373,7 +373,7 @@ final class SimHolds {
     if (existing(hold) != hold) {
       check(
           isThere(existing(hold))
-              // Or it has got an entry at the coordinator that has adopted the session since.
+              // The request may have an entry at the coordinator that adopted the session since.
               || sim.zooKeeper.hasAll(sim.requests.get(life.request())),
           () -> "granted beside an entry that is gone: " + what.get());
       return;

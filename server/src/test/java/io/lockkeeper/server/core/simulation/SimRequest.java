@@ -45,7 +45,7 @@ final class SimRequest {
   /** Whether its client was told an ending by which nothing of it is left. */
   boolean gone;
 
-  /** In which epoch of its lease's session it was told that. */
+  /** The epoch of the coordinator that told it so. */
   long goneIn;
 
   /** When its client was told its ending. */
