@@ -37,7 +37,7 @@ public final class AcquisitionLifecycle {
   /** What was refused is tried again after this long, then after twice as long, and so on. */
   private static final long AGAIN_NANOS = Duration.ofMillis(200).toNanos();
 
-  /** How soon it is looked again whether the queue shows who holds, before a wait is ended. */
+  /** Before a wait is ended, the interval of checking whether the queue shows who holds. */
   private static final long UNSEEN_AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
 
   private static final int MAX_DOUBLED = 5;

@@ -48,6 +48,7 @@ public final class Claims {
 
   /** The client of an acquisition names its tokens. */
   public void onClaimed(Acquisition acquisition) {
+    // Also one that is granted already: Grants asks who ahead has claimed.
     boolean first = acquisition.adoptedState().filter(AdoptedState::claim).isPresent();
     if (!acquisition.state().isWaiting()) {
       return;

@@ -74,7 +74,9 @@ public final class PlacementPlanner {
           lease.isPresent()
               ? reentrancy.of(lease.get(), command.owner(), wanted.name())
               : List.of();
-      if (!owned.isEmpty() && owned.stream().anyMatch(PlacementPlanner::isUnconfirmed)) {
+      // Its client may have released it at the former coordinator, and another have been granted
+      // it.
+      if (owned.stream().anyMatch(hold -> hold.acquisition().isUnrepeated())) {
         return new Plan.Refused(
             new Failure(
                 Failure.Reason.UNAVAILABLE,
@@ -93,14 +95,6 @@ public final class PlacementPlanner {
       placements.add(base.map(hold -> beside(wanted, hold)).orElseGet(() -> queued(wanted)));
     }
     return new Plan.Parts(placements);
-  }
-
-  /**
-   * Returns whether only entries tell of a hold: its client may have released it where it was
-   * before, and somebody have been granted the lock since.
-   */
-  private static boolean isUnconfirmed(Hold hold) {
-    return hold.acquisition().isUnrepeated();
   }
 
   /**
